@@ -1,76 +1,25 @@
-/** `muster-agent`: the names that programs which run Muster import. */
-export { parseSessionAgents } from './agents/formats/claude/reader.ts';
-export { listAgentsBelow, listAgentsIn } from './api/agents/list-agents.ts';
-export { checkSkillsIn, listSkillsIn } from './api/agents/list-skills.ts';
-export { MusterError, UsageError, VERSION, activityText, reusedText } from './api/index.ts';
-export { openSession } from './api/open-session.ts';
-export { openTasks } from './api/tasks/tasks.ts';
+/** `muster-agent`: the names that programs import which use Muster as a library. */
+export { MusterError, UsageError, VERSION } from './api/index.ts';
+export { createMuster } from './library/create-muster.ts';
+export { defineTool } from './library/define-tool.ts';
+export type { AgentFields, AgentFunction, AgentFunctionResult } from './library/agents.ts';
+export type { MusterConfig } from './library/config.ts';
+export type { Muster, MusterRun, OutputOf, RunEvent, RunResult } from './library/contract.ts';
+export type { CustomTool, ToolDefinition } from './library/define-tool.ts';
 export type {
-  AgentDefinition,
-  Answer,
-  AnswerOutcome,
-  AskedQuestion,
-  ContentServer,
-  DeletedTask,
-  ErrorCode,
-  ErrorInfo,
-  EventListener,
-  FileForm,
-  FileLeft,
-  GrantScope,
-  InputQuestion,
-  ItemRow,
-  ListAgentsOptions,
-  ListSkillsOptions,
-  Session,
-  SessionOptions,
-  OnAsk,
-  PermissionQuestion,
-  PlanQuestion,
-  ProjectFileToTrust,
-  ProposedEdit,
-  Question,
-  QuestionAnswer,
-  QuestionJson,
-  Receipt,
-  ResultEnvelope,
-  ResumeRequest,
-  RewindOutcome,
-  RewindPlan,
-  RewindRequest,
-  RewoundFile,
-  Run,
-  RunRequest,
-  SandboxState,
-  ServerContent,
-  ServerPrompt,
-  ShellRun,
-  SignalListener,
-  SkillChecks,
-  SkillDefinition,
-  StopRequest,
-  TaskEvent,
-  TaskSignal,
-  TaskStatus,
-  TaskSummary,
-  Tasks,
-  TasksOptions,
-  TemplateReport,
-  TemplateRequest,
-  TreeListener,
-  TrustDecision,
-  UsageGroup,
-  UsageKey,
-  UsageQuery,
-  UsageReport,
-  UsageRow,
-  UsageSum,
-  WaitingQuestion,
-  WatchListener,
-} from './api/index.ts';
-/** Earlier names of `AnswerOutcome`, `DeletedTask` and `RewindRequest`, which programs may still import. */
+  AnswerQuestion,
+  BranchOptions,
+  RunBudget,
+  Model,
+  MusterOptions,
+  ResumeOptions,
+  RunOptions,
+} from './library/options.ts';
 export type {
-  AnswerOutcome as Answered,
-  DeletedTask as Deleted,
-  RewindRequest as RewindWish,
-} from './api/index.ts';
+  InferOutput,
+  JsonSchemaObject,
+  Schema,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+} from './library/standard-schema.ts';

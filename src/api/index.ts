@@ -19,6 +19,10 @@ export type { UsageKey } from '../protocol/usage-keys.ts';
 export const loadDefinitions = () => import('./definitions.ts');
 /** Loads `openSession`, which opens a session. */
 export const loadSessions = () => import('./open-session.ts');
+/** Loads the check of values against a JSON schema. */
+export const loadSchemaCompiler = () => import('../engine/structured/compile-schema.ts');
+/** Loads the functions for programs that use Muster as a library. */
+export const loadProgramSupport = () => import('./setup/program-support.ts');
 /** Loads the functions about stored tasks. */
 export const loadStoredTasks = () => import('./stored-tasks.ts');
 /** Loads the functions about the accounts and keys of providers. */
@@ -65,6 +69,7 @@ export type { PluginProposal, PluginReview } from './plugins/propose-plugin.ts';
 export type { RuleChange } from '../engine/permissions/change-rules.ts';
 export type { RuleInForce, TaskRules } from './session/conversation-rules.ts';
 export type { QuestionAnswer } from '../engine/engine-requests.ts';
+export type { AnswerRequest } from '../engine/questions/parse-answer.ts';
 export type { WaitingQuestion } from '../engine/task/inbox.ts';
 export type {
   Answer,
@@ -118,7 +123,11 @@ export type {
 export type { WorkspaceProblem } from './workspaces/workspace-problems.ts';
 export type { LandingForm, LandingOutcome, LandingPreview } from './workspaces/contract.ts';
 export type { WorkspaceSummary } from '../workspaces/landing-state.ts';
-export type { SessionOptions, ResumeRequest, RunRequest } from './setup/options.ts';
+export type { BranchTask, SessionOptions, ResumeRequest, RunRequest } from './setup/options.ts';
+export type { ProgramContext, ProgramParts } from './setup/program-parts.ts';
+export type { RunLimits } from '../engine/limits/configured-limits.ts';
+export type { OwnModel } from '../model/own-models.ts';
+export type { TreeRerun } from '../replay/rerun-tree.ts';
 export type { ListedModelsReport } from './setup/listed-models.ts';
 export type { PlannedProbe, ProviderProbeReport } from './setup/probe-report.ts';
 export type { ModelsReport } from './setup/models-report.ts';

@@ -18,6 +18,7 @@ import {
 import { dirname } from 'node:path';
 import { readClaudeSettings } from './claude-settings.ts';
 import { denyKeyFiles } from './providers.ts';
+import { addTables, readProgramLayer } from './program-layer.ts';
 import { readProjectConfig } from './project-layer.ts';
 import { parseToml } from './parse-toml.ts';
 import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
@@ -28,6 +29,8 @@ export interface ConfigInputs extends UserEnvironment {
   readonly cwd: string;
   /** Decides which of the project's files have an effect. The other files are not parsed. */
   readonly trust: ProjectTrust;
+  /** The configuration of a program that uses Muster as a library. Default: none. */
+  readonly program?: Readonly<Record<string, unknown>>;
   readonly flags: readonly FlagValue[];
 }
 
@@ -62,15 +65,17 @@ export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
   const user = await readUserFiles(inputs);
   const userLayers = user.map(({ layer }) => layer);
   const project = await readProjectConfigFiles(inputs, combineLayers(userLayers));
+  const program = readProgramLayer(inputs.program ?? {});
   const layers = [
     ...userLayers,
     ...project.map(({ layer }) => layer),
     readEnvironmentLayer(inputs.environment),
+    program,
     readFlagLayer(inputs.flags),
   ];
   const settings = combineLayers(layers);
   const { rules, problems } = readRules(settings);
-  const config = buildConfig(settings, userLayers.at(-1) ?? EMPTY_LAYER);
+  const config = buildConfig(settings, addTables(userLayers.at(-1) ?? EMPTY_LAYER, program));
   return {
     config,
     settings,

@@ -4,6 +4,7 @@ import type { Effort, ResolvedModel, RequestPrefix } from '../protocol/model.ts'
 import type { Rights, PermissionMode, Decision } from '../protocol/permission.ts';
 import type { ChildOutline } from './delegation/plan-child.ts';
 import type { RuleChange } from './permissions/change-rules.ts';
+import type { RunLimits } from './limits/configured-limits.ts';
 import type { AnswerRequest } from './questions/parse-answer.ts';
 
 /** A request to start a conversation as the root of a new tree. */
@@ -14,12 +15,14 @@ export interface RootRequest extends TaskRequest {
   readonly description?: string;
   /** Set if the conversation gets a workspace. `name` names its branch; null for the description. Default: none. */
   readonly worktree?: { readonly name: string | null };
+  /** The limits of the conversation with all tasks below it. Default: those of the configuration. */
+  readonly limits?: RunLimits;
   /** Rules that the user has set for the conversation before it begins; only of scope `task`. Default: none. */
   readonly rules?: readonly RuleChange[];
 }
 
 /** The options with which a person resumes a task. */
-export interface ResumeOptions {
+export interface PersonResumeOptions {
   /** The next message, or null for none. */
   readonly prompt: string | null;
   /** The items that are quoted with the message. Default: none. */

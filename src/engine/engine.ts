@@ -58,9 +58,9 @@ import type {
   PlannedChild,
   ResumeBelowRequest,
   QuestionAnswer,
-  ResumeOptions,
+  PersonResumeOptions,
 } from './engine-requests.ts';
-import { combineLimits } from './limits/configured-limits.ts';
+import { combineRootLimits } from './limits/configured-limits.ts';
 
 /** Runs the tasks of this process. One engine serves any number of trees. */
 export class Engine {
@@ -88,9 +88,8 @@ export class Engine {
    */
   start(request: RootRequest): TaskRun {
     const { settings } = this.deps;
-    const { agent, rights, cwd, model } = request;
+    const { agent, rights, cwd, model, prompt: firstPrompt } = request;
     const { onAsk } = this.deps.inbox;
-    const firstPrompt = request.prompt;
     const { isolation, worktree, ...refused } = planRootIsolation(this.deps, request);
     const isIsolated = worktree !== undefined;
     const placement = { agent, rights, cwd, isRoot: true, isIsolated, model, firstPrompt, onAsk };
@@ -98,17 +97,17 @@ export class Engine {
     const unusable = findUnusableReason(agent, setup);
     if (unusable !== null) throw new UsageError(unusable);
     const id = request.id ?? newId();
-    const description = request.description ?? titleOf(request.prompt);
-    const { worktree: _, ...requested } = request;
+    const description = request.description ?? titleOf(firstPrompt);
+    const { worktree: _, limits, ...requested } = request;
     const place = placeRoot(this.deps, { id, cwd, description, worktree }, rights);
     const run = createTask(this.context, new TaskTree(id, this.deps), {
       ...requested,
       ...place,
       id,
       isolation,
-      personText: request.personText ?? request.prompt,
+      personText: request.personText ?? firstPrompt,
       setup,
-      limits: combineLimits({ config: settings.rootLimits, definition: agent.limits, call: {} }),
+      limits: combineRootLimits(settings, agent, limits),
       description,
       handed: [],
       background: false,
@@ -145,7 +144,7 @@ export class Engine {
    * Throws MusterError: `NOT_FOUND` if there is no such task; `CONFLICT` if a process owns it or the question is
    * already answered; `INVALID_PARAM` if the answer does not fit the question.
    */
-  async resume(id: string, request: ResumeOptions): Promise<TaskRun> {
+  async resume(id: string, request: PersonResumeOptions): Promise<TaskRun> {
     const { prompt, enclosed, keepsParked, answer, retryFailed, below, ...terms } = request;
     const opened = await openToResume(this.context, id, {
       position: { tree: null, parent: null },

@@ -94,7 +94,7 @@ export type SessionTarget =
  * Connects to a server and agrees on a revision of the protocol. Rejects with an McpServerError; whatever was started
  * has ended then.
  */
-export async function openSession(request: SessionRequest): Promise<McpSession> {
+export async function openServerSession(request: SessionRequest): Promise<McpSession> {
   const { target } = request;
   if (target.type === 'http') return await openHttp(request, target);
   const { startProcess, limits } = target;

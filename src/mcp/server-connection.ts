@@ -198,7 +198,7 @@ export class ServerConnection {
       const waitMs = this.startableAt - this.parts.clock.monotonic();
       if (waitMs > 0) await pauseFor(waitMs, this.closing.signal);
       this.currentState = 'starting';
-      const session = await this.openSession();
+      const session = await this.openServerSession();
       if (this.closing.signal.aborted) {
         await session.close();
         throw this.closing.signal.reason;
@@ -222,7 +222,7 @@ export class ServerConnection {
     }
   }
 
-  private async openSession(): Promise<McpSession> {
+  private async openServerSession(): Promise<McpSession> {
     const { entry, roots, createTarget, ask } = this.parts;
     let session: McpSession | null = null;
     session = await startSession(createTarget, {

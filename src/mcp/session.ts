@@ -64,7 +64,7 @@ export interface McpCall {
   readonly callId?: string;
 }
 
-/** The parts of an open connection that `openSession` (open-session.ts) puts together. */
+/** The parts of an open connection that `openServerSession` (open-session.ts) puts together. */
 export interface McpSessionParts {
   readonly server: string;
   readonly client: Client;

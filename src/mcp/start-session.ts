@@ -19,8 +19,8 @@ export async function startSession(
   }, startMs);
   const signal = AbortSignal.any([limit.signal, request.signal]);
   try {
-    const { openSession } = await import('./open-session.ts');
-    return await openSession({ ...request, signal, target: await createTarget(signal) });
+    const { openServerSession } = await import('./open-session.ts');
+    return await openServerSession({ ...request, signal, target: await createTarget(signal) });
   } finally {
     clearTimeout(timer);
   }

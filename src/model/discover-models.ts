@@ -18,6 +18,8 @@ export interface ModelSources {
   readonly fetch: HttpFetch;
   /** The accounts that are signed in. */
   readonly accounts: readonly StoredAccount[];
+  /** The provider of the models that a program brings along. Default: there is none. */
+  readonly own?: ConfiguredProvider;
 }
 
 /**
@@ -38,16 +40,18 @@ export async function discoverModels(
 
 async function findProviders(
   settings: ModelSettings,
-  { env, fetch, accounts }: ModelSources,
+  { env, fetch, accounts, own }: ModelSources,
   addProblem: (problem: string) => void,
 ): Promise<readonly ConfiguredProvider[]> {
-  const configured = discoverProviders(settings, env, accounts);
+  const found = discoverProviders(settings, env, accounts);
+  const configured = own === undefined ? found : [own, ...found];
   const named = settings.flag ?? settings.default;
   if (configured.length === 0) {
     const offline = named?.trim().toLowerCase() === OFFLINE;
     return offline ? [] : discoverLocalServers(fetch, addProblem);
   }
-  if (named !== undefined || configured.some(hasDefaultModel)) return configured;
+  if (named !== undefined || own !== undefined || configured.some(hasDefaultModel))
+    return configured;
   return Promise.all(configured.map((provider) => addServedModels(provider, fetch)));
 }
 

@@ -116,18 +116,22 @@ function listRequestedTools(request: ToolViewRequest): ReadonlySet<string> {
   const { definition, available, nested } = request;
   const servers = available.map((tool) => tool.name).filter((name) => name.startsWith(MCP));
   const code = available.some(({ name }) => name === CODE_TOOL) ? [CODE_TOOL] : [];
+  // The tools that a program has brought along.
+  const own = available
+    .map((tool) => tool.name)
+    .filter((name) => !name.startsWith(MCP) && !TOOL_NAMES.includes(name));
   if (definition === null) {
     const hasTemplates = available.some(({ name }) => name === 'RunTemplate');
     const templates = hasTemplates ? ['RunTemplate'] : [];
     const plans = canShowPlans(request) ? ['ExitPlanMode'] : [];
-    return new Set([...MAIN_TOOLS, ...code, ...templates, ...plans, ...servers]);
+    return new Set([...MAIN_TOOLS, ...code, ...templates, ...plans, ...own, ...servers]);
   }
   // A definition that names the agents that it may delegate to asks for Task.
   const namesAgents = (definition.delegatesTo ?? []).length > 0;
   const noteTools = definition.memory === undefined ? [] : MEMORY_TOOLS;
   if (definition.tools.mode !== 'allow') {
     const delegation = nested || namesAgents ? ['Task'] : [];
-    return new Set([...CORE_TOOLS, ...code, ...delegation, ...noteTools, ...servers]);
+    return new Set([...CORE_TOOLS, ...code, ...delegation, ...noteTools, ...own, ...servers]);
   }
   const listed = definition.tools.names.flatMap((name) => {
     const covered = servers.filter((tool) => nameCovers(name, tool));

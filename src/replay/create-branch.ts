@@ -25,6 +25,8 @@ interface BranchRequest {
   readonly at: number;
   /** True if the branch gets a new message before it continues. */
   readonly hasPrompt: boolean;
+  /** The id of the new task. Default: a new one. */
+  readonly branch?: string;
 }
 
 /** A new branch, which does not run yet. */
@@ -42,7 +44,7 @@ interface Branch {
  */
 export async function createBranch(
   store: TaskStore,
-  { id, at, hasPrompt }: BranchRequest,
+  { id, at, hasPrompt, branch = newId() }: BranchRequest,
 ): Promise<Branch> {
   const events = readFullLog(store, id);
   const [created] = events;
@@ -69,7 +71,6 @@ export async function createBranch(
     const message = `task ${id} works in its own workspace, which a branch cannot share; resume it instead`;
     throw new UsageError(message);
   }
-  const branch = newId();
   const importedUpTo = store.importedUpTo(id) ?? -1;
   const log = store.create(buildBranchSpec(store, branch, { state, point }));
   try {

@@ -6,7 +6,7 @@ import { describeFileType } from '../sys/files/file-errors.ts';
 import type { HeldDirectory } from '../sys/files/held-directory.ts';
 import { withHeldDirectory } from '../sys/files/open-in-roots.ts';
 import { toAbsolutePath, displayName, displayPath } from '../sys/files/paths.ts';
-import { DIRECTORY, DIRECTORY_ALIASES, defineTool } from './shared/define-tool.ts';
+import { DIRECTORY, DIRECTORY_ALIASES, defineBuiltinTool } from './shared/define-tool.ts';
 import { WithheldCounter, fitLines } from './shared/output.ts';
 import { addPathSuggestion } from './shared/path-suggestions.ts';
 
@@ -16,7 +16,7 @@ const MAX_ENTRIES = 10_000;
 const MAX_SHOWN_ENTRIES = 1000;
 const NOTE_BYTES = 200;
 
-export const lsTool = defineTool({
+export const lsTool = defineBuiltinTool({
   name: 'LS',
   kind: 'read',
   replay: 'pure',

@@ -1,8 +1,8 @@
 import { NO_ACCESS } from '../protocol/permission.ts';
 import type { TodoItem } from '../protocol/tool.ts';
-import { defineTool } from './shared/define-tool.ts';
+import { defineBuiltinTool } from './shared/define-tool.ts';
 
-export const todoWriteTool = defineTool({
+export const todoWriteTool = defineBuiltinTool({
   name: 'TodoWrite',
   kind: 'meta',
   replay: 'pure',

@@ -5,11 +5,11 @@ import type { ToolContext } from '../protocol/tool.ts';
 import { toAbsolutePath, displayPath } from '../sys/files/paths.ts';
 import type { FullFile } from '../sys/files/read-file.ts';
 import { readForChange, writeChange, type NewContent } from './shared/change-file.ts';
-import { FILE_PATH, FILE_PATH_ALIASES, UTF_8, defineTool } from './shared/define-tool.ts';
+import { FILE_PATH, FILE_PATH_ALIASES, UTF_8, defineBuiltinTool } from './shared/define-tool.ts';
 import { decodeForEdit, encodeLikeFile, convertLineEnds } from './shared/file-text.ts';
 import { encodeText } from './shared/text-encoding.ts';
 
-export const writeTool = defineTool({
+export const writeTool = defineBuiltinTool({
   name: 'Write',
   kind: 'edit',
   replay: 'checkable',

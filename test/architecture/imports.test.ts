@@ -132,7 +132,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   front: ['api', 'config', 'trust', 'report', 'protocol', 'sys', 'base'],
   testing: ['model', 'protocol', 'base'],
   // The entry points of the package.
-  'library.ts': ['api', 'agents'],
+  library: ['api', 'config', 'protocol', 'base'],
+  'library.ts': ['library', 'api', 'protocol'],
   'events.ts': ['protocol', 'base'],
 };
 

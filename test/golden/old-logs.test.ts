@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openTasks } from '../../src/library.ts';
+import { openTasks } from '../../src/api/stored-tasks.ts';
 import { envelopeOf, runMuster, Sandbox } from '../e2e/muster.ts';
 import { openWorld } from '../e2e/world.ts';
 

@@ -1,12 +1,9 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import {
-  openSession,
-  parseSessionAgents,
-  type SessionOptions,
-  type ResultEnvelope,
-} from '../../src/library.ts';
+import { parseSessionAgents } from '../../src/agents/formats/claude/reader.ts';
+import type { ResultEnvelope, SessionOptions } from '../../src/api/index.ts';
+import { openSession } from '../../src/api/open-session.ts';
 import { type ErrorCode, errorMessage } from '../../src/base/errors.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { Decision } from '../../src/protocol/permission.ts';

@@ -31,6 +31,7 @@ import type { HookReport } from '../../report/hook-lines.ts';
 import type { OfferedCommand } from '../../agents/commands/find-command.ts';
 import type { ServerBoard } from '../mcp/server-status.ts';
 import type { DiscoveredAgents, DiscoveredSkills } from '../setup/definitions.ts';
+import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { QuestionAnswer } from '../../engine/engine-requests.ts';
 
 export type { OfferedCommand } from '../../agents/commands/find-command.ts';
@@ -221,6 +222,8 @@ export interface Session {
    * the errors that `templateReport` throws.
    */
   templateRunLeft(id: string): Promise<TemplateResumePreview>;
+  /** Reruns a task and its descendants from their logs alone, and reports each difference from the logs. */
+  rerun(id: string): Promise<TreeRerun>;
   /** Returns the newest template run in this directory, or null. */
   newestTemplateRun(): TaskSummary | null;
   /**

@@ -39,6 +39,8 @@ import { loadSessionDefinitions } from './session-definitions.ts';
 import { readSessionConfig, type SessionConfig } from './session-config.ts';
 import { openSessionModels, type SessionModels } from './session-models.ts';
 import type { SessionParts } from './session-parts.ts';
+import { homeDirectory, NO_HOME } from '../../sys/env.ts';
+import { addProgramContext } from '../context/program-context.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
 
 /**
@@ -162,6 +164,11 @@ export async function openSessionParts(options: SessionOptions): Promise<Session
     configFiles: loaded.files,
     hintUses: canWriteDataDir ? openHintUses(directory, onNotice) : NO_HINT_USES,
     screenMark: canWriteDataDir ? openScreenMark(directory) : NO_SCREEN_MARK,
+    rerun: async (id) => {
+      const { rerunWithTools } = await import('../tasks/rerun.ts');
+      const run = createEngineSettings(config, { maxTurns: null, isAttended: false });
+      return rerunWithTools({ store, settings: run, programTools: session.program.tools }, id);
+    },
     onNotice,
   };
 }
@@ -191,7 +198,8 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
   const { kind } = loaded.config.sandbox;
   // Resolve links, because these directories are compared with the real paths in tool calls.
   const configDirectory = toRealPath(userConfigDirectory(state));
-  const home = toRealPath(state.home);
+  // The home directory of the user is protected, even if a program runs without its files.
+  const home = toRealPath(state.home === NO_HOME ? homeDirectory({}) : state.home);
   const git = await session.gitStatus;
   if (storage.canWriteDataDir)
     await finishLandings({ dataDir: directory, environment }, roots, onNotice);
@@ -206,6 +214,7 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
       ...builtinTools(),
       ...(search === null ? [] : [createWebSearchTool(search)]),
       ...(languages.offersCode ? [codeTool] : []),
+      ...session.program.tools,
     ],
     web: parts.web,
     hooks: parts.hooks,
@@ -225,16 +234,19 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
       userDirectory: configDirectory,
       trusts: (index) => isTrustedMemory(index, session.currentTrust()),
     },
-    context: new LiveContext({
-      searchContext,
-      home,
-      environment,
-      git: git === null ? null : redact(git),
-      isExcluded: createReadFilter(loaded.rules, { roots, home }),
-      redact,
-      clock: systemClock,
-      onNotice,
-    }),
+    context: addProgramContext(
+      new LiveContext({
+        searchContext,
+        home,
+        environment,
+        git: git === null ? null : redact(git),
+        isExcluded: createReadFilter(loaded.rules, { roots, home }),
+        redact,
+        clock: systemClock,
+        onNotice,
+      }),
+      { texts: session.program.context, cwd: roots[0], onNotice },
+    ),
     clock: systemClock,
     deadlines: models.deadlines,
     settings: {

@@ -39,7 +39,7 @@ export class Runs {
     const { accept, outputSchema } = readAcceptance(request);
     const agent = this.defaults.findMainAgent(request.agent);
     const prompt = buildFirstMessage(agent, personText);
-    const id = enclosed?.task ?? newId();
+    const id = request.id ?? enclosed?.task ?? newId();
     const stopListening = router.listen(id, onEvent);
     try {
       const task = engine.start({
@@ -52,6 +52,7 @@ export class Runs {
           outputSchema,
           accept,
           rules: request.rules,
+          limits: request.limits,
         }),
         agent: withEffort(agent ?? MAIN_AGENT, this.defaults.chosenEffort),
         model: this.defaults.resolveModel(agent, prompt),
@@ -99,14 +100,19 @@ export class Runs {
   }
 
   async branch(
-    { id, at, prompt, takesFiles = false, signal }: BranchTask,
+    { id, at, prompt, branch: branchId, takesFiles = false, signal }: BranchTask,
     onEvent?: EventListener,
   ): Promise<Run> {
     const { engine, store, onNotice } = this.parts;
     const from = store.resolveId(id);
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
     const { createBranch } = await import('../../replay/create-branch.ts');
-    const branch = await createBranch(store, { id: from, at, hasPrompt: prompt !== undefined });
+    const branch = await createBranch(store, {
+      id: from,
+      at,
+      hasPrompt: prompt !== undefined,
+      ...dropMissing({ branch: branchId }),
+    });
     const adjusted = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
     onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${adjusted}`);
     const target = { id: branch.id, rightsOf: from };

@@ -13,6 +13,7 @@ import { openLogFile, type SessionLogFile } from '../setup/log-file.ts';
 import { listSecretValues, listUrlSecrets } from '../setup/secrets.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
 import { createRedactor } from '../../store/redact/redactor.ts';
+import { NO_PROGRAM, type ProgramParts } from '../setup/program-parts.ts';
 import type { ProjectTrust } from '../../sys/files/project-file.ts';
 
 /** The configuration of a session and the trust in the project's files, before anything is opened. */
@@ -42,6 +43,8 @@ export interface SessionConfig {
   readonly redact: (text: string) => string;
   /** The log file, which begins to be written when the session is open; null if there is none. */
   readonly logFile: SessionLogFile | null;
+  /** The parts of the program that opened the session. */
+  readonly program: ProgramParts;
   readonly onNotice: (line: string) => void;
   /** Reports an internal error. `task`: the task in which it happened; null for a listener of events. */
   readonly onFault: (task: string | null, thrown: unknown) => void;
@@ -72,7 +75,15 @@ export async function readSessionConfig(options: SessionOptions): Promise<Sessio
   const state = { environment, home, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
   const currentTrust = () => createProjectTrust({ ...state, decision, onProblem: onNotice });
   const trust = currentTrust();
-  const loaded = await loadConfig({ environment, home, cwd, trust, flags });
+  const program = options.program ?? NO_PROGRAM;
+  const loaded = await loadConfig({
+    environment,
+    home,
+    cwd,
+    trust,
+    program: program.config,
+    flags,
+  });
   const directory = stateDirectory(state);
   logFile = await openLogFile({
     config: loaded.config.log,
@@ -120,6 +131,7 @@ export async function readSessionConfig(options: SessionOptions): Promise<Sessio
     secrets,
     redact,
     logFile,
+    program,
     onNotice,
     onFault,
   };

@@ -16,8 +16,9 @@ import type { ResolvedModel } from '../../protocol/model.ts';
 import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
 import { createModelPort, type ConnectedModels } from '../../model/model-port.ts';
 import { discoverModels } from '../../model/discover-models.ts';
+import { createOwnPort, createOwnProvider, OWN_PROVIDER } from '../../model/own-models.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
-import { createModelChooser } from '../../model/selection/model-chooser.ts';
+import { createModelChooser, type FindListedModel } from '../../model/selection/model-chooser.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { readOpenFileLimit } from '../../sys/processes/open-file-limit.ts';
 
@@ -45,7 +46,7 @@ const KEY_NOTICE_MS = 3_000;
  * used.
  */
 export async function openSessionModels(
-  { environment, state, directory, loaded, onNotice, secrets }: SessionConfig,
+  { environment, state, directory, loaded, program, onNotice, secrets }: SessionConfig,
   { preload }: { readonly preload: boolean },
 ): Promise<SessionModels> {
   const { config } = loaded;
@@ -60,6 +61,7 @@ export async function openSessionModels(
     env: environment,
     fetch,
     accounts,
+    ...(program.models.length === 0 ? {} : { own: createOwnProvider(program.models) }),
   });
   // The name of a variable in `api_key_env` need not say that it holds a secret.
   for (const { apiKey } of setup.providers) if (apiKey !== null) addSecret(apiKey);
@@ -72,7 +74,7 @@ export async function openSessionModels(
   if (limits.notice !== null) onNotice(limits.notice);
   const chooser = createModelChooser(setup, {
     allowOverride: config.taskTool.allowModelOverride,
-    findListed: createLazyFinder(directory, onNotice),
+    findListed: findOnServers(createLazyFinder(directory, onNotice)),
   });
   const keys = loadKeyReader({
     environment,
@@ -81,18 +83,25 @@ export async function openSessionModels(
     onKey: addSecret,
     onNotice,
   });
+  const portLimits = createModelPortLimits(config);
   const port = createModelPort({
     fetch,
     clock: systemClock,
     deadlines,
     version: VERSION,
     providers: setup.providers,
-    limits: createModelPortLimits(config),
+    limits: portLimits,
     admission: {
       maxConcurrent: limits.maxConcurrent,
       requestsPerMinute: config.provider.requestsPerMinute,
     },
-    localPorts: { [OFFLINE]: loadOfflineModel },
+    localPorts: {
+      [OFFLINE]: loadOfflineModel,
+      [OWN_PROVIDER]: () =>
+        Promise.resolve(
+          createOwnPort(program.models, { clock: systemClock, deadlines, limits: portLimits }),
+        ),
+    },
     attachments: (model) => chooser.attachments(model),
     keys,
   });
@@ -126,6 +135,11 @@ async function readKeyEarly(
   );
   await keys.read(keySource).catch(() => {});
   clearTimeout(timer);
+}
+
+/** Looks for models only in the lists of servers: the models of a program have none. */
+function findOnServers(find: FindListedModel): FindListedModel {
+  return async (provider, id) => (provider.name === OWN_PROVIDER ? null : find(provider, id));
 }
 
 async function loadOfflineModel() {

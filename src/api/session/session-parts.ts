@@ -17,6 +17,7 @@ import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventRouter } from './event-router.ts';
+import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { PromptHistory } from './prompt-history.ts';
 import type { SessionServers } from '../mcp/open-servers.ts';
 import type { SessionLanguages } from '../setup/languages.ts';
@@ -94,5 +95,7 @@ export interface SessionParts {
   readonly configFiles: readonly ConfigFile[];
   readonly hintUses: HintUses;
   readonly screenMark: ScreenMark;
+  /** Reruns a task and its descendants from their logs alone. */
+  readonly rerun: (id: string) => Promise<TreeRerun>;
   readonly onNotice: (line: string) => void;
 }

@@ -132,6 +132,7 @@ export function createSession(parts: SessionParts): Session {
     resume: (request, onEvent) => runs.resume(request, onEvent),
     branch: (request, onEvent) => runs.branch(request, onEvent),
     startTemplate: (request, onEvent) => runs.startTemplate(request, onEvent),
+    rerun: (id) => parts.rerun(store.resolveId(id)),
     templateReport: (id) => createTemplateReport(store, store.resolveId(id)),
     templateRunLeft: async (id) => previewTemplateResume(store, store.resolveId(id)),
     newestConversation: () => findNewestRoot(({ source }) => source !== 'template')?.id ?? null,

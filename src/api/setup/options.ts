@@ -10,6 +10,8 @@ import type { Environment } from '../../sys/env.ts';
 import type { FlagValue } from '../../config/text-layer.ts';
 import type { TrustDecision } from '../../trust/project-trust.ts';
 import type { QuestionAnswer } from '../../engine/engine-requests.ts';
+import type { RunLimits } from '../../engine/limits/configured-limits.ts';
+import type { ProgramParts } from './program-parts.ts';
 
 export interface SessionOptions {
   /** The working directory, which is the first workspace root. Default: the working directory of the process. */
@@ -68,6 +70,8 @@ export interface SessionOptions {
    * directory). Default: `log.level` decides what is written, if `log.file` is set.
    */
   readonly debug?: boolean;
+  /** The tools, models and texts of the program that opens the session. Default: none. */
+  readonly program?: ProgramParts;
   /** The environment variables. Default: those of the process. */
   readonly environment?: Environment;
   /** Called with one line for each problem that does not stop the work. Default: the lines are dropped. */
@@ -75,6 +79,8 @@ export interface SessionOptions {
 }
 
 export interface RunRequest {
+  /** The id of the new task. Default: a new one. */
+  readonly id?: string;
   /** The prompt. It may be omitted if the agent has an `initialPrompt`. */
   readonly prompt?: string;
   /** The agent that the main task runs as, by name. Default: the main agent. */
@@ -89,6 +95,8 @@ export interface RunRequest {
   readonly mode?: PermissionMode;
   /** Rules for the conversation, of scope `task`, which the user has set before it begins. Default: none. */
   readonly rules?: readonly RuleChange[];
+  /** The limits of the conversation with all tasks below it. Default: those of the configuration. */
+  readonly limits?: RunLimits;
   /** The origin of the request. Default: `sdk`. */
   readonly source?: TaskSource;
 }
@@ -102,6 +110,8 @@ export interface BranchTask {
    * conversation is complete is used.
    */
   readonly at: number;
+  /** The id of the new task. Default: a new one. */
+  readonly branch?: string;
   /** The next message. Default: none. */
   readonly prompt?: string;
   /**

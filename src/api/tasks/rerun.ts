@@ -1,5 +1,7 @@
 import { mapToolsByName } from '../../replay/idle-deps.ts';
 import { rerunTree, type TreeRerun } from '../../replay/rerun-tree.ts';
+import type { EngineSettings } from '../../engine/limits/configured-limits.ts';
+import type { AnyTool } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { homeDirectory, type Environment } from '../../sys/env.ts';
 import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
@@ -19,6 +21,21 @@ export async function rerunFromLogs(
   const cwd = process.cwd();
   const { config } = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
   const settings = createEngineSettings(config, { maxTurns: null, isAttended: false });
-  const tools = mapToolsByName({ store, settings }, builtinTools());
+  return rerunWithTools({ store, settings, programTools: [] }, id);
+}
+
+interface RerunParts {
+  readonly store: TaskStore;
+  readonly settings: EngineSettings;
+  /** The tools that the program has brought along. */
+  readonly programTools: readonly AnyTool[];
+}
+
+/** Reruns a task and its descendants from their logs, with the built-in tools and those of a program. */
+export function rerunWithTools(
+  { store, settings, programTools }: RerunParts,
+  id: string,
+): Promise<TreeRerun> {
+  const tools = mapToolsByName({ store, settings }, [...builtinTools(), ...programTools]);
   return rerunTree({ store, settings, tools }, id);
 }

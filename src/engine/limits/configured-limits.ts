@@ -36,26 +36,47 @@ export function treeCaps(settings: TreeBudget): BudgetCaps {
   return Object.fromEntries(caps);
 }
 
+/** The limits of one run, which also bound all tasks below it. Default of each: no limit by the run. */
+export interface RunLimits {
+  readonly maxTurns?: number;
+  /** Paid tokens. */
+  readonly maxTokens?: number;
+  readonly maxCostUsd?: number;
+  readonly wallSeconds?: number;
+}
+
 /** The limits that the configuration, the agent's definition and the Task call ask for. */
 interface RequestedLimits {
   readonly config: TaskLimits;
   readonly definition: AgentLimits;
-  readonly call: { readonly maxTurns?: number };
+  readonly call: RunLimits;
 }
 
 /** Returns the limits of a new task: for each limit, the smallest requested value. */
 export function combineLimits({ config, definition, call }: RequestedLimits): TaskLimits {
-  const wallMs = definition.wallSeconds === undefined ? null : definition.wallSeconds * 1000;
+  const ofCall: AgentLimits = call;
+  const wallSeconds = findSmallest(definition.wallSeconds, call.wallSeconds);
   return {
     maxTurns: findSmallest(config.maxTurns, definition.maxTurns, call.maxTurns),
-    maxTokens: findSmallest(config.maxTokens, definition.maxTokens),
-    ...collectOptionalLimits((field) => findSmallest(config[field], definition[field])),
-    wallMs: findSmallest(config.wallMs, wallMs),
+    maxTokens: findSmallest(config.maxTokens, definition.maxTokens, call.maxTokens),
+    ...collectOptionalLimits((field) =>
+      findSmallest(config[field], definition[field], ofCall[field]),
+    ),
+    wallMs: findSmallest(config.wallMs, wallSeconds === null ? null : wallSeconds * 1000),
     resultMaxTokens: Math.min(
       config.resultMaxTokens,
       definition.resultMaxTokens ?? config.resultMaxTokens,
     ),
   };
+}
+
+/** Returns the limits of a new conversation. `run`: the limits that whoever starts it asks for. */
+export function combineRootLimits(
+  { rootLimits }: Pick<EngineSettings, 'rootLimits'>,
+  agent: { readonly limits: AgentLimits },
+  run: RunLimits = {},
+): TaskLimits {
+  return combineLimits({ config: rootLimits, definition: agent.limits, call: run });
 }
 
 function findSmallest(...requested: readonly (number | null | undefined)[]): number | null {

@@ -2,7 +2,7 @@ import { loadSessions, loadUserSettings, type Session } from '../../api/index.ts
 import { UsageError } from '../../base/errors.ts';
 import type { Environment } from '../../sys/env.ts';
 import { refuseAgents, type CommandContext } from './command.ts';
-import { type RunOptions, type PromptOptions, NO_PROMPT, NO_RESUMED_ID } from './run-options.ts';
+import { type RunFlags, type PromptOptions, NO_PROMPT, NO_RESUMED_ID } from './run-options.ts';
 import { toSessionOptions, runPrompt } from './run-prompt.ts';
 
 /** Opens the terminal UI. Without a terminal it continues a conversation, or prints the help. */
@@ -22,7 +22,7 @@ export async function runInteractive(
 }
 
 async function openUi(
-  run: RunOptions,
+  run: RunFlags,
   isChoosing: boolean,
   context: CommandContext,
 ): Promise<number> {
@@ -75,7 +75,7 @@ async function openUi(
 }
 
 /** Returns the parts of the user's setup that the dialogs of the UI change, as the commands do. */
-function userSetup(run: RunOptions, context: CommandContext): UiRequest['setup'] {
+function userSetup(run: RunFlags, context: CommandContext): UiRequest['setup'] {
   const { environment } = context;
   return {
     async accounts() {
@@ -105,7 +105,7 @@ function userSetup(run: RunOptions, context: CommandContext): UiRequest['setup']
 }
 
 /** Returns the settings of the user, which the UI shows and changes. Nothing is printed while the UI has the screen. */
-function userSettings(run: RunOptions, context: CommandContext): UiRequest['setup']['settings'] {
+function userSettings(run: RunFlags, context: CommandContext): UiRequest['setup']['settings'] {
   const load = async () => {
     const { configInputs } = await import('./configuration.ts');
     const { readConfig } = await import('../../config/load.ts');
@@ -137,7 +137,7 @@ function userSettings(run: RunOptions, context: CommandContext): UiRequest['setu
 }
 
 async function createSession(
-  run: RunOptions,
+  run: RunFlags,
   isResuming: boolean,
   listener: { readonly add: (line: string) => void },
 ): Promise<Session> {

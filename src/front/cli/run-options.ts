@@ -53,7 +53,7 @@ export interface SessionFlags extends ConfigOptions {
   readonly addDirs: readonly string[];
 }
 
-export interface RunOptions extends SessionFlags {
+export interface RunFlags extends SessionFlags {
   /** The prompt; null if stdin holds the prompt. If it is not null, the text from stdin is context. */
   readonly prompt: string | null;
   /** The task to continue; `newest` for the newest conversation of the directory, null for a new conversation. */
@@ -123,7 +123,7 @@ export function sessionOptions(flags: FlagReader): SessionFlags {
 
 export function runOptions(
   flags: FlagReader,
-): Omit<RunOptions, 'prompt' | 'resume' | 'readsStdin' | 'worktree'> {
+): Omit<RunFlags, 'prompt' | 'resume' | 'readsStdin' | 'worktree'> {
   return {
     ...sessionOptions(flags),
     outputFormat: flags.choice('output-format', OUTPUT_FORMATS, 'text'),
@@ -162,7 +162,7 @@ export interface PromptOptions {
   readonly hasFlags: boolean;
   /** Whether the user chooses the conversation to continue in the terminal UI. Then `run.resume` is null. */
   readonly isChoosing: boolean;
-  readonly run: RunOptions;
+  readonly run: RunFlags;
 }
 
 export const NO_RESUMED_ID =

@@ -12,7 +12,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { UsageError } from '../../base/errors.ts';
 import { loadOutputSchema, readAcceptanceFlags, readSessionAgents } from './file-options.ts';
 import { printNotice } from './output.ts';
-import type { RunOptions, SessionFlags } from './run-options.ts';
+import type { RunFlags, SessionFlags } from './run-options.ts';
 import { readMessage, readPrompt } from './stdin.ts';
 import { mayNameItems } from '../../protocol/server-mentions.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
@@ -43,7 +43,7 @@ export async function toSessionOptions(options: SessionFlags): Promise<SessionOp
 
 /** Runs one prompt to its end without a person (`muster -p`). Default of `prompt`: it is read as the options say. */
 export async function runPrompt(
-  options: RunOptions,
+  options: RunFlags,
   prompt: Promise<string | null> = readRunPrompt(options),
 ): Promise<number> {
   const { dataDir, outputFormat, outputSchema, resume, verbose } = options;
@@ -71,7 +71,7 @@ export async function runPrompt(
   }
 }
 
-async function openRunSession(options: RunOptions): Promise<Session> {
+async function openRunSession(options: RunFlags): Promise<Session> {
   const { agent, maxTurns, resume, worktree } = options;
   const [{ openSession }, session] = await Promise.all([loadSessions(), toSessionOptions(options)]);
   return openSession({
@@ -85,14 +85,14 @@ async function openRunSession(options: RunOptions): Promise<Session> {
 }
 
 /** Reads the prompt. Resolves to null if a conversation continues without a message, or if the agent may start by itself. */
-async function readRunPrompt(options: RunOptions): Promise<string | null> {
+async function readRunPrompt(options: RunFlags): Promise<string | null> {
   const { resume, prompt, readsStdin } = options;
   if (mayStartByItself(options)) return null;
   if (resume === null) return readPrompt(prompt);
   return readsStdin ? readMessage(prompt) : prompt;
 }
 
-function mayStartByItself({ agent, prompt, resume }: RunOptions): boolean {
+function mayStartByItself({ agent, prompt, resume }: RunFlags): boolean {
   return resume === null && agent !== null && prompt === null;
 }
 
@@ -105,7 +105,7 @@ interface Start {
 
 async function start(
   muster: Session,
-  options: RunOptions,
+  options: RunFlags,
   { prompt, schema, onEvent, signal }: Start,
 ): Promise<Run> {
   const { resume, agent } = options;

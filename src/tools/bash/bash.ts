@@ -2,7 +2,7 @@ import type { CleanupResult } from '../../base/cleanup-result.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { byteLength } from '../../base/text.ts';
 import type { ToolOutput, BegunShell, ShellExit, ToolContext } from '../../protocol/tool.ts';
-import { defineTool } from '../shared/define-tool.ts';
+import { defineBuiltinTool } from '../shared/define-tool.ts';
 import { failure } from '../shared/output.ts';
 import {
   resolveCommandDirectory,
@@ -21,7 +21,7 @@ const MAX_TIMEOUT_MS = 600_000;
 /** The maximum length of a command. The kernel accepts arguments of up to 128 KiB. */
 const MAX_COMMAND_BYTES = 120_000;
 
-export const bashTool = defineTool({
+export const bashTool = defineBuiltinTool({
   name: 'Bash',
   kind: 'execute',
   replay: 'opaque',

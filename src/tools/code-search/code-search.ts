@@ -1,12 +1,12 @@
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { toAbsolutePath } from '../../sys/files/paths.ts';
-import { DIRECTORY_ALIASES, defineTool } from '../shared/define-tool.ts';
+import { DIRECTORY_ALIASES, defineBuiltinTool } from '../shared/define-tool.ts';
 
 const MAX_LOCATIONS = 20;
 const DEFAULT_LOCATIONS = 8;
 
 /** Finds the lines of code that answer a question. The tool reads only files that Grep and Read would show. */
-export const codeSearchTool = defineTool({
+export const codeSearchTool = defineBuiltinTool({
   name: CODE_SEARCH,
   kind: 'read',
   replay: 'pure',

@@ -10,7 +10,7 @@ import type { AnyTool, PathExclusion, ToolContext, ToolOutput } from '../../prot
 import { displayPath, toAbsolutePath } from '../../sys/files/paths.ts';
 import { readFullFile } from '../../sys/files/read-file.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
-import { FILE_PATH_ALIASES, defineTool } from '../shared/define-tool.ts';
+import { FILE_PATH_ALIASES, defineBuiltinTool } from '../shared/define-tool.ts';
 import { MAX_EDIT_BYTES } from '../shared/file-text.ts';
 import { failure, WithheldCounter } from '../shared/output.ts';
 import type { ValueOf } from '../shared/schema.ts';
@@ -36,7 +36,7 @@ const INPUT = {
 
 type CodeInput = ValueOf<typeof INPUT>;
 
-const tool = defineTool({
+const tool = defineBuiltinTool({
   name: CODE_TOOL,
   kind: 'read',
   replay: 'pure',

@@ -13,7 +13,7 @@ import {
   EDIT_ALIASES,
   FILE_PATH,
   FILE_PATH_ALIASES,
-  defineTool,
+  defineBuiltinTool,
 } from '../shared/define-tool.ts';
 import { decodeForEdit, encodeLikeFile, type DecodedFile } from '../shared/file-text.ts';
 import { formatLineNumbers, failure } from '../shared/output.ts';
@@ -29,7 +29,7 @@ import {
 
 const ALIASES: ArgumentAliases = { ...FILE_PATH_ALIASES, ...EDIT_ALIASES };
 
-const tool = defineTool({
+const tool = defineBuiltinTool({
   name: 'Edit',
   kind: 'edit',
   replay: 'checkable',
@@ -204,7 +204,7 @@ function missingFileError(path: string, { cwd }: ToolContext, cause: MusterError
   return new MusterError('NOT_FOUND', message, { cause });
 }
 
-export const multiEditTool = defineTool({
+export const multiEditTool = defineBuiltinTool({
   name: 'MultiEdit',
   kind: 'edit',
   replay: 'checkable',

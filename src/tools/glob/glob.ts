@@ -1,7 +1,7 @@
 import { byteLength, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
-import { DIRECTORY, DIRECTORY_ALIASES, defineTool } from '../shared/define-tool.ts';
+import { DIRECTORY, DIRECTORY_ALIASES, defineBuiltinTool } from '../shared/define-tool.ts';
 import { baseDirectories } from './glob-bases.ts';
 import type { GlobListing } from './glob-listing.ts';
 import { fitLines } from '../shared/output.ts';
@@ -12,7 +12,7 @@ import { acceptGlobLists, formatGlobList } from '../search/globs/glob-list.ts';
 const NOTE_BYTES = 200;
 const MAX_SHOWN_PATTERN_LENGTH = 100;
 
-const glob = defineTool({
+const glob = defineBuiltinTool({
   name: 'Glob',
   kind: 'read',
   replay: 'pure',

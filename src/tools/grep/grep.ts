@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
-import { DIRECTORY_ALIASES, defineTool } from '../shared/define-tool.ts';
+import { DIRECTORY_ALIASES, defineBuiltinTool } from '../shared/define-tool.ts';
 import { formatMatches, type OutputMode } from './format-matches.ts';
 import type { EmptySearch } from './no-match-notes.ts';
 import {
@@ -31,7 +31,7 @@ const MAX_HITS = 1000;
 const MAX_COUNTED_MATCHES = 10_000;
 const MAX_CONTEXT_LINES = 50;
 
-const grep = defineTool({
+const grep = defineBuiltinTool({
   name: 'Grep',
   kind: 'read',
   replay: 'pure',

@@ -1,6 +1,6 @@
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
-import { defineTool } from '../shared/define-tool.ts';
+import { defineBuiltinTool } from '../shared/define-tool.ts';
 
 const FILE = { type: 'string' } as const;
 const SCOPE = { type: 'string' } as const;
@@ -28,7 +28,7 @@ const COMMON_FIELDS = { kind: 'meta', aliases: ALIASES, describe: () => NO_ACCES
  * call, because most runs make none.
  */
 export const MEMORY_TOOL_SET: readonly AnyTool[] = [
-  defineTool({
+  defineBuiltinTool({
     ...COMMON_FIELDS,
     name: 'MemoryList',
     replay: 'pure',
@@ -36,7 +36,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     input: { type: 'object', properties: { scope: SCOPE }, required: [] },
     run: async (input, context) => (await import('./run.ts')).listMemoryNotes(input, context),
   }),
-  defineTool({
+  defineBuiltinTool({
     ...COMMON_FIELDS,
     name: 'MemoryRead',
     replay: 'pure',
@@ -48,7 +48,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     },
     run: async (input, context) => (await import('./run.ts')).readMemoryNote(input, context),
   }),
-  defineTool({
+  defineBuiltinTool({
     ...COMMON_FIELDS,
     name: 'MemoryWrite',
     replay: 'opaque',
@@ -60,7 +60,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     },
     run: async (input, context) => (await import('./run.ts')).writeMemoryNote(input, context),
   }),
-  defineTool({
+  defineBuiltinTool({
     ...COMMON_FIELDS,
     name: 'MemoryPatch',
     replay: 'opaque',
@@ -77,7 +77,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     },
     run: async (input, context) => (await import('./run.ts')).patchMemoryNote(input, context),
   }),
-  defineTool({
+  defineBuiltinTool({
     ...COMMON_FIELDS,
     name: 'MemoryAppend',
     replay: 'opaque',
@@ -89,7 +89,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     },
     run: async (input, context) => (await import('./run.ts')).appendMemoryNote(input, context),
   }),
-  defineTool({
+  defineBuiltinTool({
     ...COMMON_FIELDS,
     name: 'MemoryDelete',
     replay: 'opaque',

@@ -13,7 +13,7 @@ import {
   writeChange,
   type NewContent,
 } from '../shared/change-file.ts';
-import { defineTool } from '../shared/define-tool.ts';
+import { defineBuiltinTool } from '../shared/define-tool.ts';
 import {
   MAX_EDIT_BYTES,
   decodeForEdit,
@@ -26,7 +26,7 @@ import { deletePath } from '../utility/files/delete-file.ts';
 import { PATCH_GRAMMAR, parsePatch, type FilePatch } from '../../protocol/patch.ts';
 import { planPatch, type FileText, type PatchedFile } from './plan-patch.ts';
 
-const tool = defineTool({
+const tool = defineBuiltinTool({
   name: 'PatchFiles',
   kind: 'edit',
   replay: 'checkable',

@@ -13,7 +13,7 @@ import {
   FILE_PATH,
   FILE_PATH_ALIASES,
   UTF_8,
-  defineTool,
+  defineBuiltinTool,
 } from '../shared/define-tool.ts';
 import {
   MAX_EDIT_BYTES,
@@ -112,7 +112,7 @@ const ENCODING_NOTES: Readonly<Record<TextEncoding, string | null>> = {
 };
 const INVALID_BYTES_NOTE = '[not valid UTF-8: invalid bytes are shown as \uFFFD]';
 
-export const readTool = defineTool({
+export const readTool = defineBuiltinTool({
   name: 'Read',
   kind: 'read',
   replay: 'pure',

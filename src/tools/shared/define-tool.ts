@@ -14,8 +14,8 @@ import { normalizeArguments, type ArgumentAliases, type ArgumentReport } from '.
 import { failure } from './output.ts';
 import { matchesSchema, schemaJson, type ObjectSchema, type ValueOf } from './schema.ts';
 
-/** The definition from which `defineTool` creates a Tool. The interface Tool documents the fields without a comment. */
-export interface ToolDefinition<S extends ObjectSchema> {
+/** The definition from which `defineBuiltinTool` creates a Tool. The interface Tool documents the fields without a comment. */
+export interface BuiltinToolDefinition<S extends ObjectSchema> {
   readonly name: string;
   readonly kind: ToolKind;
   readonly replay: ReplayClass;
@@ -34,8 +34,8 @@ export interface ToolDefinition<S extends ObjectSchema> {
 }
 
 /** Creates a Tool that reads its arguments by the schema of the definition. */
-export function defineTool<const S extends ObjectSchema>(
-  definition: ToolDefinition<S>,
+export function defineBuiltinTool<const S extends ObjectSchema>(
+  definition: BuiltinToolDefinition<S>,
 ): Tool<ValueOf<S>> {
   const { name, kind, replay, description, aliases = {} } = definition;
   const { waits = false, ownWords = false, grammar } = definition;

@@ -2,14 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import { MusterError } from '../../base/errors.ts';
 import { plural, byteLength } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import { defineTool } from '../shared/define-tool.ts';
+import { defineBuiltinTool } from '../shared/define-tool.ts';
 import { detectBinaryKind, SAMPLE_BYTES } from '../shared/file-text.ts';
 import { failure } from '../shared/output.ts';
 
 /** The growth of data in Base64, which has four digits for three bytes. */
 const GROWTH = 4 / 3;
 
-export const base64EncodeTool = defineTool({
+export const base64EncodeTool = defineBuiltinTool({
   name: 'Base64Encode',
   kind: 'read',
   replay: 'pure',
@@ -42,7 +42,7 @@ const NOTE_BYTES = 100;
 const MAX_SHOWN_BYTES = 64;
 const DATA_URL = /^data:[^,]{0,200};base64,/i;
 
-export const base64DecodeTool = defineTool({
+export const base64DecodeTool = defineBuiltinTool({
   name: 'Base64Decode',
   kind: 'read',
   replay: 'pure',

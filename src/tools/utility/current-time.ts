@@ -1,9 +1,9 @@
 import { MusterError } from '../../base/errors.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import { defineTool } from '../shared/define-tool.ts';
+import { defineBuiltinTool } from '../shared/define-tool.ts';
 
-export const currentTimeTool = defineTool({
+export const currentTimeTool = defineBuiltinTool({
   name: 'CurrentTime',
   kind: 'meta',
   replay: 'pure',
@@ -70,7 +70,7 @@ function describeUnknownZone(timezone: string): string {
 
 const MAX_SECONDS = 300;
 
-export const sleepTool = defineTool({
+export const sleepTool = defineBuiltinTool({
   name: 'Sleep',
   kind: 'meta',
   replay: 'pure',

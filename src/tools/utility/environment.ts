@@ -3,7 +3,7 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { VariablePort } from '../../protocol/tool.ts';
 import { isVariableName, isSettableByTask } from '../../sys/processes/command-environment.ts';
 import { holdsCredentials, isSecretVariable } from '../../sys/secret-variables.ts';
-import { defineTool } from '../shared/define-tool.ts';
+import { defineBuiltinTool } from '../shared/define-tool.ts';
 import { failure, fitLines } from '../shared/output.ts';
 import { MusterError } from '../../base/errors.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
@@ -12,7 +12,7 @@ const NOTE_BYTES = 200;
 const MAX_SHOWN_LENGTH = 10_000;
 
 /** Shows environment variables, except secrets. */
-export const getEnvTool = defineTool({
+export const getEnvTool = defineBuiltinTool({
   name: 'GetEnv',
   // The kind is not `meta`, so that the call runs after a SetEnv in the same message.
   kind: 'read',
@@ -73,7 +73,7 @@ const MAX_VARIABLES = 64;
  * treat the tool like a command, and the permission decision refuses variables that a task may not set. Commands that
  * were proved to be read-only run without these variables, because the proof does not know them.
  */
-export const setEnvTool = defineTool({
+export const setEnvTool = defineBuiltinTool({
   name: 'SetEnv',
   kind: 'execute',
   replay: 'pure',

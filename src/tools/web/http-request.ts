@@ -5,13 +5,13 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { WebHeaders, WebResponse } from '../../protocol/web.ts';
 import { plainText } from '../../sys/plain-text.ts';
 import { parseWebUrl } from '../../web/parse-url.ts';
-import { defineTool } from '../shared/define-tool.ts';
+import { defineBuiltinTool } from '../shared/define-tool.ts';
 import { detectBinaryKind, SAMPLE_BYTES } from '../shared/file-text.ts';
 import { failure } from '../shared/output.ts';
 import { BYTE_ORDER_MARK, decodeText, detectEncoding } from '../shared/text-encoding.ts';
 import { parseJson, printJsonTree } from '../utility/json/json-tree.ts';
 
-const tool = defineTool({
+const tool = defineBuiltinTool({
   name: 'HttpRequest',
   kind: 'network',
   // Even a request with GET may have an effect on a web service.

@@ -5,7 +5,7 @@ import type { ToolContext } from '../../protocol/tool.ts';
 import type { WebResponse } from '../../protocol/web.ts';
 import { parseWebUrl } from '../../web/parse-url.ts';
 import type { ConvertedPage } from '../../web/convert/page.ts';
-import { defineTool } from '../shared/define-tool.ts';
+import { defineBuiltinTool } from '../shared/define-tool.ts';
 import { failure, fitLines } from '../shared/output.ts';
 
 /** The number of bytes that are reserved for the heading and the note after the lines. */
@@ -15,7 +15,7 @@ const SHORT_PAGE = 3_000;
 /** The number of lines that are shown of the page that a server sends with an error. */
 const ERROR_PAGE_LINES = 20;
 
-export const webFetchTool = defineTool({
+export const webFetchTool = defineBuiltinTool({
   name: 'WebFetch',
   kind: 'network',
   replay: 'pure',

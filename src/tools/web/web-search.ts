@@ -4,13 +4,13 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { FoundPage, WebSearchPort } from '../../protocol/web-search.ts';
 import { parseWebUrl } from '../../web/parse-url.ts';
-import { defineTool } from '../shared/define-tool.ts';
+import { defineBuiltinTool } from '../shared/define-tool.ts';
 
 const DOMAINS = { type: 'array', items: { type: 'string' } } as const;
 
 /** Creates the tool that searches the web with the configured service. */
 export function createWebSearchTool(search: WebSearchPort): AnyTool {
-  const tool = defineTool({
+  const tool = defineBuiltinTool({
     name: 'WebSearch',
     kind: 'network',
     replay: 'pure',

@@ -3,12 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
-import {
-  openSession,
-  openTasks,
-  type EventListener,
-  type UsageReport,
-} from '../../../src/library.ts';
+import type { EventListener, UsageReport } from '../../../src/api/index.ts';
+import { openSession } from '../../../src/api/open-session.ts';
+import { openTasks } from '../../../src/api/stored-tasks.ts';
 import { sumLedger } from '../../../src/protocol/state/ledger.ts';
 import { addUsage, NO_USAGE, type Usage } from '../../../src/protocol/model.ts';
 import {

@@ -16,7 +16,7 @@ import { openFileStore } from '../../../src/store/file-store.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { play, type Play } from '../play.ts';
 import { SETTINGS, testEngine, WORKER, type TestEngine } from '../support.ts';
-import type { ResumeOptions } from '../../../src/engine/engine-requests.ts';
+import type { PersonResumeOptions } from '../../../src/engine/engine-requests.ts';
 
 const TOOLS = ['Read', 'Write', 'Edit', 'MultiEdit', 'MoveFile', 'DeleteFile', 'Bash', 'TodoWrite'];
 const CHANGER = {
@@ -84,7 +84,7 @@ export async function resumed(
   world: World,
   id: string,
   parts: Play,
-  request: Partial<ResumeOptions> = {},
+  request: Partial<PersonResumeOptions> = {},
 ): Promise<TestEngine> {
   const test = engineOver(world, parts);
   const order = { prompt: null, maxRights: (rights: ResumeRights) => rights, ...request };
@@ -93,7 +93,7 @@ export async function resumed(
   return test;
 }
 
-type ResumeRights = Parameters<ResumeOptions['maxRights']>[0];
+type ResumeRights = Parameters<PersonResumeOptions['maxRights']>[0];
 
 export async function rewound(
   store: TaskStore,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
 import { FLAG_NAMES, flagSpec } from '../../../src/front/cli/flags.ts';
-import type { RunOptions, PromptOptions } from '../../../src/front/cli/run-options.ts';
+import type { RunFlags, PromptOptions } from '../../../src/front/cli/run-options.ts';
 import { parse } from './parse.ts';
 
-const RUN: RunOptions = {
+const RUN: RunFlags = {
   prompt: null,
   resume: null,
   readsStdin: true,
@@ -29,7 +29,7 @@ const TASKS = { json: false, dataDir: null };
 const flag = (name: string, key: string, text: string) => ({ key, flag: `--${name}`, text });
 
 /** The options of a run that needs no terminal UI. */
-async function headlessRun(argv: readonly string[]): Promise<RunOptions> {
+async function headlessRun(argv: readonly string[]): Promise<RunFlags> {
   const { words, options } = await parse(argv);
   const { isInteractive, run } = options as PromptOptions;
   if (words !== '' || isInteractive) throw new Error(`${argv.join(' ')} starts no run`);

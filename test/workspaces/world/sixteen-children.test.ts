@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openSession } from '../../../src/library.ts';
+import { openSession } from '../../../src/api/open-session.ts';
 import {
   lastUserText,
   startFakeModel,

@@ -1,6 +1,6 @@
 import { readAcceptanceField } from '../../fields/acceptance.ts';
 import { basename } from 'node:path';
-import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import {
@@ -23,6 +23,7 @@ import {
   type AgentDialect,
   type SharedFields,
 } from '../../fields/read-agent.ts';
+import { readAgentObject } from '../../fields/read-agent-object.ts';
 import type { FileDefinitions, FormatReader } from '../../loader/format.ts';
 
 /** The fields that only Muster's own format has. */
@@ -159,6 +160,46 @@ const MUSTER: AgentDialect = {
   inactive: [SERVERS_FIELD],
   own: { names: [...OWN_FIELDS, SERVERS_FIELD, HOOKS_FIELD], read: readOwnFields },
 };
+
+/**
+ * Reads the agents that a program gives as objects with the fields of Muster's own files. `ownTools`: the names of the
+ * program's tools, which the agents may name.
+ */
+export function readProgramAgents(
+  agents: JsonObject,
+  ownTools: ReadonlySet<string>,
+): FileDefinitions {
+  const source = { where: 'agents', dialect: MUSTER };
+  const read = Object.entries(agents).map(([name, value]) => {
+    const own = isJsonObject(value) ? findOwnTools(value, ownTools) : null;
+    const entry = own === null ? value : own.entry;
+    const { items, problems } = readAgentObject(name, entry ?? null, source);
+    return {
+      items: own === null ? items : items.map((agent) => addTools(agent, own.names)),
+      problems,
+    };
+  });
+  return {
+    items: read.flatMap(({ items }) => items),
+    problems: read.flatMap(({ problems }) => problems),
+  };
+}
+
+/** Separates the tools of the program in the list of an agent from Muster's own. Returns null if the list names none. */
+function findOwnTools(entry: JsonObject, ownTools: ReadonlySet<string>) {
+  const { tools } = entry;
+  if (!Array.isArray(tools)) return null;
+  const names = tools.filter((name) => typeof name === 'string' && ownTools.has(name));
+  if (names.length === 0) return null;
+  return {
+    names: names.map(String),
+    entry: { ...entry, tools: tools.filter((each) => !names.includes(each)) },
+  };
+}
+
+function addTools(agent: AgentDefinition, names: readonly string[]): AgentDefinition {
+  return { ...agent, tools: { ...agent.tools, names: [...agent.tools.names, ...names] } };
+}
 
 /** Reads Muster's own `*.md` agents, including the built-in ones. */
 export const musterReader: FormatReader = { read: (file) => readMarkdownAgent(file, MUSTER) };

@@ -4,7 +4,7 @@ import type { FlagReader } from '../flag-reader.ts';
 import {
   runOptions,
   SESSION_FLAGS,
-  type RunOptions,
+  type RunFlags,
   type PromptOptions,
   NO_PROMPT,
   NO_RESUMED_ID,
@@ -71,7 +71,7 @@ function parsePrompt({ operands, flags }: CommandArguments): PromptOptions {
 /** Matches a name that can be a part of the name of a branch. */
 const WORKTREE_NAME = /^[\w.-]{1,60}$/;
 
-function readWorktree(flags: FlagReader): RunOptions['worktree'] {
+function readWorktree(flags: FlagReader): RunFlags['worktree'] {
   if (!flags.has('worktree')) return null;
   if (flags.has('add-dir')) throw new UsageError('--add-dir does not go with --worktree');
   const name = flags.optionalTexts('worktree').at(-1) ?? null;
@@ -88,7 +88,7 @@ function isConversationChosenLater(flags: FlagReader): boolean {
   return true;
 }
 
-function resumedConversation(flags: FlagReader): RunOptions['resume'] {
+function resumedConversation(flags: FlagReader): RunFlags['resume'] {
   const id = flags.text('resume');
   if (id === null && !flags.has('continue')) return null;
   checkResumeFlags(flags, { isNamed: id !== null });

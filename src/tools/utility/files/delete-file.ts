@@ -14,13 +14,13 @@ import { holdDirectory, type HeldDirectory } from '../../../sys/files/held-direc
 import { changeAsMuster } from '../../../sys/files/own-writes.ts';
 import { toAbsolutePath, displayPath } from '../../../sys/files/paths.ts';
 import { isSameFile, requireExpected, syncDirectory } from '../../../sys/files/write-file.ts';
-import { FILE_PATH, FILE_PATH_ALIASES, defineTool } from '../../shared/define-tool.ts';
+import { FILE_PATH, FILE_PATH_ALIASES, defineBuiltinTool } from '../../shared/define-tool.ts';
 import { savePreviousContent, permissionBits } from '../../shared/change-file.ts';
 import { failure } from '../../shared/output.ts';
 import { addPathSuggestion } from '../../shared/path-suggestions.ts';
 import { describeFileTree, readFileTree, type TreeEntry } from './file-tree.ts';
 
-export const deleteFileTool = defineTool({
+export const deleteFileTool = defineBuiltinTool({
   name: 'DeleteFile',
   kind: 'edit',
   replay: 'checkable',

@@ -14,7 +14,7 @@ import {
 } from '../../../sys/files/open-in-roots.ts';
 import { toAbsolutePath, displayName, displayPath } from '../../../sys/files/paths.ts';
 import { withFile, fileChunks } from '../../../sys/files/read-file.ts';
-import { FILE_PATH, FILE_PATH_ALIASES, defineTool } from '../../shared/define-tool.ts';
+import { FILE_PATH, FILE_PATH_ALIASES, defineBuiltinTool } from '../../shared/define-tool.ts';
 import { MAX_EDIT_BYTES, detectBinaryKind, SAMPLE_BYTES } from '../../shared/file-text.ts';
 import { addPathSuggestion } from '../../shared/path-suggestions.ts';
 import { markedEncoding, Transcoder } from '../../shared/text-encoding.ts';
@@ -23,7 +23,7 @@ const PERMISSION_BITS = 0o7777n;
 /** The maximum number of names of a directory that are counted. */
 const MAX_NAMES = 2000;
 
-export const fileInfoTool = defineTool({
+export const fileInfoTool = defineBuiltinTool({
   name: 'FileInfo',
   kind: 'read',
   replay: 'pure',

@@ -15,12 +15,12 @@ import { toAbsolutePath, displayPath } from '../../../sys/files/paths.ts';
 import { withFile } from '../../../sys/files/read-file.ts';
 import { isSameFile, requireExpected, syncDirectory } from '../../../sys/files/write-file.ts';
 import { savePreviousContent, permissionBits, requireRead } from '../../shared/change-file.ts';
-import { FILE_PATH, defineTool } from '../../shared/define-tool.ts';
+import { FILE_PATH, defineBuiltinTool } from '../../shared/define-tool.ts';
 import { fileFingerprint } from '../../shared/file-text.ts';
 import { addPathSuggestion } from '../../shared/path-suggestions.ts';
 import { describeFileTree, readFileTree, type TreeEntry } from './file-tree.ts';
 
-export const moveFileTool = defineTool({
+export const moveFileTool = defineBuiltinTool({
   name: 'MoveFile',
   kind: 'edit',
   replay: 'checkable',

@@ -2,7 +2,7 @@ import { MusterError } from '../../../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import { byteLength } from '../../../base/text.ts';
 import { NO_ACCESS } from '../../../protocol/permission.ts';
-import { defineTool } from '../../shared/define-tool.ts';
+import { defineBuiltinTool } from '../../shared/define-tool.ts';
 import { fitLines, failure } from '../../shared/output.ts';
 import {
   findJsonNode,
@@ -17,7 +17,7 @@ const NOTE_BYTES = 200;
 /** The maximum length of a JSON text, in UTF-16 code units. */
 const MAX_JSON_LENGTH = 1_000_000;
 
-export const jsonParseTool = defineTool({
+export const jsonParseTool = defineBuiltinTool({
   name: 'JsonParse',
   kind: 'read',
   replay: 'pure',
@@ -52,7 +52,7 @@ function shorten({ text, isComplete, lines: totalLines }: PrintedJson, maxBytes:
 /** The name of the value argument, and its aliases. */
 const VALUE_NAMES = ['value', 'data', 'object', 'json', 'input', 'text'];
 
-const tool = defineTool({
+const tool = defineBuiltinTool({
   name: 'JsonStringify',
   kind: 'read',
   replay: 'pure',

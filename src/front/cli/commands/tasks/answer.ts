@@ -9,7 +9,7 @@ import {
   outputOptions,
   type DataOptions,
   type ResumedTask,
-  type RunOptions,
+  type RunFlags,
 } from '../../run-options.ts';
 import { continuedRun, flagsOfRun, MESSAGE_FLAGS } from './message.ts';
 import { printJsonDocument, printLines, printProcessReport } from './print.ts';
@@ -23,7 +23,7 @@ interface AnswerOptions extends DataOptions {
   /** The answer; null to show the question. */
   readonly answer: Omit<QuestionAnswer, 'question'> | null;
   /** The run that continues the tree if no process works on it. */
-  readonly run: RunOptions;
+  readonly run: RunFlags;
   /** The given flags that a process which already works on the tree cannot obey. */
   readonly flagsOfRun: readonly string[];
 }

@@ -3,7 +3,7 @@ import type { Tasks } from '../../../../api/index.ts';
 import { defineCommand, type CommandArguments, type Operand } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import { LIMIT_FLAG_NAMES, type FlagName } from '../../flags.ts';
-import { runOptions, SESSION_FLAGS, type RunOptions } from '../../run-options.ts';
+import { runOptions, SESSION_FLAGS, type RunFlags } from '../../run-options.ts';
 import { readMessage, readPrompt } from '../../stdin.ts';
 import { TASK_VALUES } from '../../completion-values.ts';
 import { printProcessReport } from './print.ts';
@@ -101,7 +101,7 @@ interface MessageOptions {
   /** The id of a task, or its beginning. */
   readonly id: string;
   /** The run that continues the task if no process works on it. Its `prompt` is the message. */
-  readonly run: RunOptions;
+  readonly run: RunFlags;
   /** The given flags that a process which already works on the task cannot obey. */
   readonly flagsOfRun: readonly string[];
 }
@@ -121,7 +121,7 @@ export function flagsOfRun(flags: FlagReader): readonly string[] {
 }
 
 /** Returns the options of `muster --resume ID -p TEXT`; `--json` is short for `--output-format json`. */
-export function continuedRun(id: string, text: string | null, flags: FlagReader): RunOptions {
+export function continuedRun(id: string, text: string | null, flags: FlagReader): RunFlags {
   if (text?.trim() === '') throw new UsageError('the message is empty');
   const run = runOptions(flags);
   const { outputFormat } = run;
@@ -191,7 +191,7 @@ async function sendToProcess(
   return true;
 }
 
-function readModelAndTurns({ flags, maxTurns }: RunOptions) {
+function readModelAndTurns({ flags, maxTurns }: RunFlags) {
   const model = flags.findLast(({ key }) => key === 'models.default')?.text ?? null;
   return { model, maxTurns };
 }

@@ -145,7 +145,11 @@ function noticeUnfinished(muster: Session, template: string): void {
   );
 }
 
-async function continueRun(muster: Session, action: Continue, onEvent: EventListener): Promise<Run> {
+async function continueRun(
+  muster: Session,
+  action: Continue,
+  onEvent: EventListener,
+): Promise<Run> {
   const prefix = action.id ?? muster.newestTemplateRun()?.id ?? null;
   if (prefix === null) {
     throw new UsageError('no run of a template of this directory is in the logs');

@@ -1,0 +1,46 @@
+import { UsageError } from '../base/errors.ts';
+import { sortByNearness } from '../base/name-suggestions.ts';
+
+/** The kinds of values that a field may have. */
+export type FieldKind = 'string' | 'number' | 'boolean' | 'function' | 'object' | 'array' | 'any';
+
+/**
+ * Checks that an object of options has only known fields, with values of the right kind. Throws UsageError that names the field
+ * and what is valid. A field with the value undefined counts as absent.
+ *
+ * @param where the function and the option, for messages
+ */
+export function checkFields(
+  value: object,
+  where: string,
+  kinds: Readonly<Record<string, FieldKind | readonly FieldKind[]>>,
+): void {
+  if (typeof value !== 'object' || value === null)
+    throw new UsageError(`${where}: must be an object`);
+  const names = Object.keys(kinds);
+  const fields: readonly (readonly [string, unknown])[] = Object.entries(value);
+  for (const [name, field] of fields) {
+    if (!Object.hasOwn(kinds, name)) {
+      const [nearest] = sortByNearness(name, names);
+      throw new UsageError(
+        `${where}: unknown option ${JSON.stringify(name)}. Did you mean ${nearest}? Valid: ${names.join(', ')}`,
+      );
+    }
+    const allowed = [kinds[name] ?? 'any'].flat();
+    if (field !== undefined && !allowed.some((kind) => isOfKind(field, kind)))
+      throw new UsageError(
+        `${where}: ${name} must be ${allowed.join(' or ')}, not ${kindOf(field)}`,
+      );
+  }
+}
+
+function isOfKind(value: unknown, kind: FieldKind): boolean {
+  if (kind === 'any') return true;
+  if (kind === 'number') return typeof value === 'number' && Number.isFinite(value);
+  return kindOf(value) === kind;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}

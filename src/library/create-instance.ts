@@ -1,0 +1,131 @@
+import type { Session } from '../api/index.ts';
+import { dropMissing } from '../base/drop-missing.ts';
+import { MusterError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { ResultEnvelope } from '../protocol/result.ts';
+import { checkRunOptions } from './check-run-options.ts';
+import type { Muster, RunResult } from './contract.ts';
+import type { RunBudget } from './options.ts';
+import { describeIssue, readSchema, type ReadSchema } from './standard-schema.ts';
+import { startRun } from './start-run.ts';
+
+interface InstanceParts {
+  readonly hasContext: boolean;
+  readonly stopAnswering: () => void;
+}
+
+/** Creates the object that programs use, from an open session. */
+export function createInstance(
+  session: Session,
+  { hasContext, stopAnswering }: InstanceParts,
+): Muster {
+  let closing: Promise<void> | null = null;
+  const open = (): Session => {
+    if (closing === null) return session;
+    throw new MusterError('CONFLICT', 'this instance of Muster is closed; create another one');
+  };
+  const close = (): Promise<void> => {
+    stopAnswering();
+    closing ??= session.close();
+    return closing;
+  };
+  return {
+    run(prompt, options = {}) {
+      open();
+      checkRunOptions(options, 'run');
+      const { agent, mode, budget = {}, accept, outputSchema, signal, deltas = false } = options;
+      const schema =
+        outputSchema === undefined ? null : readSchema(outputSchema, 'run: outputSchema');
+      const id = newId();
+      const messages = typeof prompt === 'string' ? undefined : prompt[Symbol.asyncIterator]();
+      return startRun({
+        id,
+        session,
+        signal,
+        hasDeltas: deltas,
+        ...dropMissing({ messages }),
+        async start(onEvent, first) {
+          if (hasContext) await session.contextFiles();
+          return open().start(
+            {
+              id,
+              limits: toLimits(budget),
+              ...dropMissing({
+                prompt: typeof prompt === 'string' ? prompt : first,
+                agent,
+                mode,
+                accept,
+                outputSchema: schema?.json,
+              }),
+            },
+            onEvent,
+          );
+        },
+        // The type of the output is that of the schema, which has checked it.
+        toResult: (envelope) => toResult(envelope, schema) as never,
+      });
+    },
+    resume(id, prompt, options = {}) {
+      checkRunOptions(options, 'resume');
+      const { mode, signal, deltas = false } = options;
+      const full = open().store.resolveId(id);
+      return startRun({
+        id: full,
+        session,
+        signal,
+        hasDeltas: deltas,
+        start: (onEvent) => open().resume({ id: full, ...dropMissing({ prompt, mode }) }, onEvent),
+        toResult: (envelope) => ({ ...envelope, output: envelope.data.result }),
+      });
+    },
+    branch(id, options) {
+      checkRunOptions(options, 'branch');
+      const { at, prompt, signal, deltas = false } = options;
+      const from = open().store.resolveId(id);
+      const branch = newId();
+      return startRun({
+        id: branch,
+        session,
+        signal,
+        hasDeltas: deltas,
+        start: (onEvent) =>
+          open().branch({ id: from, at, branch, ...dropMissing({ prompt }) }, onEvent),
+        toResult: (envelope) => ({ ...envelope, output: envelope.data.result }),
+      });
+    },
+    rerun: (id) => open().rerun(id),
+    send: (id, message) => open().send(id, message),
+    stop: (id, reason = 'stopped by the program') => open().stopTask(id, reason),
+    background: (id) => open().background(id),
+    listTasks: () => open().store.list(),
+    readEvents: (id, from = 0) => {
+      const { store } = open();
+      return store.streamEvents(store.resolveId(id), from);
+    },
+    get agents() {
+      return open().agents.agents.map(({ name }) => name);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function toLimits({ tokens, usd, seconds, turns }: RunBudget) {
+  return dropMissing({
+    maxTokens: tokens,
+    maxCostUsd: usd,
+    wallSeconds: seconds,
+    maxTurns: turns,
+  });
+}
+
+/** Adds the output to an envelope: the value that the schema of the program makes of the checked answer. */
+function toResult(envelope: ResultEnvelope, schema: ReadSchema | null): RunResult<unknown> {
+  const { result, structured } = envelope.data;
+  if (schema === null) return { ...envelope, output: result };
+  if (structured === null || schema.validate === undefined)
+    return { ...envelope, output: structured };
+  const checked = schema.validate(structured);
+  if (checked.issues === undefined) return { ...envelope, output: checked.value };
+  return { ...envelope, output: null, outputIssues: checked.issues.map(describeIssue) };
+}

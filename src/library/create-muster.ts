@@ -1,0 +1,124 @@
+import { loadProgramSupport, loadSessions, type SessionOptions } from '../api/index.ts';
+import { UsageError } from '../base/errors.ts';
+import { dropMissing } from '../base/drop-missing.ts';
+import { isAgentFunction } from './agents.ts';
+import { answerQuestions } from './answer-questions.ts';
+import { checkFields } from './check-fields.ts';
+import type { Muster } from './contract.ts';
+import { createInstance } from './create-instance.ts';
+import type { MusterOptions } from './options.ts';
+import {
+  createFunctionModel,
+  readProgramModels,
+  toFunctionModelId,
+  type ProgramModels,
+} from './own-models.ts';
+import { readAgents } from './read-agents.ts';
+import type { FlagValue } from '../config/text-layer.ts';
+
+/**
+ * Creates an instance of Muster. Throws UsageError for a wrong option or configuration, and if no model is named.
+ *
+ * @example
+ * await using muster = await createMuster({ model: 'anthropic/claude-sonnet-4-5', environment: { ANTHROPIC_API_KEY: key } });
+ * const { output } = await muster.run('Which files read the configuration?');
+ */
+export async function createMuster(options: MusterOptions): Promise<Muster> {
+  checkOptions(options);
+  const models = readProgramModels(options);
+  if (models.main === null && options.inherit !== true) {
+    throw new UsageError(
+      'createMuster: name a model (`model: "provider/id"`, a model object of the AI SDK, or a ModelPort), or set `inherit: true` to use what the user has configured',
+    );
+  }
+  const [{ openSession }, sessionOptions] = await Promise.all([
+    loadSessions(),
+    toSessionOptions(options, models),
+  ]);
+  const session = await openSession(sessionOptions);
+  const stopAnswering =
+    options.onQuestion === undefined ? () => {} : answerQuestions(session, options.onQuestion);
+  return createInstance(session, { hasContext: options.context !== undefined, stopAnswering });
+}
+
+function checkOptions(options: MusterOptions): void {
+  checkFields(options, 'createMuster', {
+    inherit: 'boolean',
+    model: ['string', 'object'],
+    models: 'object',
+    cwd: 'string',
+    addDirs: 'array',
+    dataDir: 'string',
+    agents: 'object',
+    tools: 'array',
+    context: 'object',
+    mode: 'string',
+    allow: 'array',
+    ask: 'array',
+    deny: 'array',
+    onQuestion: 'function',
+    trustProject: 'boolean',
+    environment: 'object',
+    config: 'object',
+    onNotice: 'function',
+  });
+}
+
+async function toSessionOptions(
+  options: MusterOptions,
+  models: ProgramModels,
+): Promise<SessionOptions> {
+  const support = await loadProgramSupport();
+  const { inherit = false, agents = {}, tools = [], context = {}, environment } = options;
+  const programTools = await Promise.all(tools.map((tool) => tool.prepare()));
+  const names = programTools.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new UsageError(`createMuster: two tools have the name ${twice}`);
+  const functions = Object.entries(agents).flatMap(([name, agent]) =>
+    isAgentFunction(agent) ? [createFunctionModel(toFunctionModelId(name), agent)] : [],
+  );
+  const keepsLogs = options.dataDir !== undefined;
+  return {
+    ...dropMissing({
+      cwd: options.cwd,
+      addDirs: options.addDirs,
+      dataDir: options.dataDir,
+      trustProject: options.trustProject,
+      onNotice: options.onNotice,
+      // With `inherit`, the user's data directory is used as the command line uses it.
+      log: inherit && !keepsLogs ? null : keepsLogs,
+    }),
+    environment: support.createProgramEnvironment({ inherit, ...dropMissing({ environment }) }),
+    flags: listFlags(options, models),
+    agents: readAgents(agents, { models, tools: new Set(names), read: support.readProgramAgents }),
+    questions: options.onQuestion === undefined ? 'deny' : 'wait',
+    program: {
+      tools: programTools.map((tool) => support.createProgramTool(tool)),
+      models: [...models.own, ...functions],
+      config: options.config ?? {},
+      context: Object.entries(context).map(([name, text]) => ({
+        name,
+        read: typeof text === 'string' ? () => text : text,
+      })),
+    },
+  };
+}
+
+function listFlags(
+  { mode, allow = [], ask = [], deny = [] }: MusterOptions,
+  { main, named }: ProgramModels,
+): readonly FlagValue[] {
+  const tiers = [...named].flatMap(([name, model]): readonly FlagValue[] => {
+    if (name === 'fast' || name === 'balanced' || name === 'powerful')
+      return [{ key: `models.${name}`, flag: `models.${name}`, text: model }];
+    return [];
+  });
+  return [
+    ...(main === null ? [] : [{ key: 'models.default', flag: 'model', text: main } as const]),
+    ...tiers,
+    ...(mode === undefined ? [] : [{ key: 'permissions.mode', flag: 'mode', text: mode } as const]),
+    ...allow.map((text) => ({ key: 'permissions.allow', flag: 'allow', text }) as const),
+    ...ask.map((text) => ({ key: 'permissions.ask', flag: 'ask', text }) as const),
+    ...deny.map((text) => ({ key: 'permissions.deny', flag: 'deny', text }) as const),
+  ];
+}

@@ -1,0 +1,115 @@
+import type { AnswerRequest, ProgramContext } from '../api/index.ts';
+import type { LanguageModelObject } from '../protocol/language-model.ts';
+import type { ModelPort } from '../protocol/model.ts';
+import type { PermissionMode } from '../protocol/permission.ts';
+import type { Question } from '../protocol/question.ts';
+import type { AcceptanceRequest } from '../protocol/acceptance.ts';
+import type { AgentFunction, AgentFields } from './agents.ts';
+import type { MusterConfig } from './config.ts';
+import type { CustomTool } from './define-tool.ts';
+import type { Schema } from './standard-schema.ts';
+
+/**
+ * A model: a name as `--model` accepts it (`anthropic/claude-sonnet-4-5`, `fast`, `offline`), a model object of the AI SDK, or a
+ * `ModelPort` of your own.
+ */
+export type Model = string | LanguageModelObject | ModelPort;
+
+/**
+ * Answers a question of a task with a text: `yes`, `no` or `always` for a permission, `yes` or `no` for a plan, any text for a
+ * question of AskUser, and `name: value` for the fields of a server's form. The object form adds a reason or a scope. An error
+ * that it throws, or an answer that does not fit, counts as no. `signal` aborts when the question is settled in another way.
+ */
+export type AnswerQuestion = (
+  question: Question,
+  context: { readonly signal: AbortSignal },
+) => string | AnswerRequest | Promise<string | AnswerRequest>;
+
+/** The options of `createMuster`. All are optional, except that a model must be named unless `inherit` is set. */
+export interface MusterOptions {
+  /**
+   * True to read what the user of this machine has configured: the environment variables of the process, the user's files
+   * (configuration, keys, agents, skills, hooks, MCP servers) and the user's data directory. Default: false. Nothing of the user
+   * is read then; only commands of tasks get PATH, TMPDIR, LANG and TZ of the process.
+   */
+  readonly inherit?: boolean;
+  /** The model of the main agent, and of agents that name no other. Required unless `inherit` is set. */
+  readonly model?: Model;
+  /**
+   * Further models by name, which agents may name. `fast`, `balanced` and `powerful` are the models of these tiers. Default of a
+   * tier: the model of the main agent.
+   */
+  readonly models?: Readonly<Record<string, Model>>;
+  /** The working directory, which is the first directory that tasks may use. Default: that of the process. */
+  readonly cwd?: string;
+  /** Further directories that tasks may use. Relative paths are relative to `cwd`. Default: none. */
+  readonly addDirs?: readonly string[];
+  /**
+   * The directory for the logs of tasks, which is created if it does not exist. Default: the logs are kept in memory; with
+   * `inherit`, the user's data directory.
+   */
+  readonly dataDir?: string;
+  /** Agents by name, in addition to the built-in ones. They replace others of the same name. Default: none. */
+  readonly agents?: Readonly<Record<string, AgentFields | AgentFunction>>;
+  /** Tools of your own, from `defineTool`. The main agent has them, and agents with all tools or that name them. Default: none. */
+  readonly tools?: readonly CustomTool[];
+  /** Texts for the context of every task, by name: instructions, or facts that change. Default: none. */
+  readonly context?: Readonly<Record<string, string | ProgramContext['read']>>;
+  /** The permission mode of runs that name none. Default: that of the configuration, which is `default`. */
+  readonly mode?: PermissionMode;
+  /** Permission rules, such as `Bash(npm test:*)`: calls that run, that are asked about, and that never run. Default: none. */
+  readonly allow?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly deny?: readonly string[];
+  /** Answers the questions of tasks. Default: what would need an answer is refused. */
+  readonly onQuestion?: AnswerQuestion;
+  /**
+   * True to use the project's files (configuration, permissions, agents, skills, hooks) of `cwd`, a function to decide about each.
+   * Default: false, so only files are used that the user has approved.
+   */
+  readonly trustProject?: boolean;
+  /** Environment variables instead of those of the process: for keys of providers, and for commands of tasks. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** The configuration, with the sections and keys of `config.toml`. It takes precedence over files and the environment. */
+  readonly config?: MusterConfig;
+  /** Called with each line about a problem that does not stop the work. Default: the lines are dropped. */
+  readonly onNotice?: (line: string) => void;
+}
+
+/** Limits of one run, which also bound all tasks below it. Default of each: that of the configuration. */
+export interface RunBudget {
+  /** Tokens that are not read from a cache. */
+  readonly tokens?: number;
+  readonly usd?: number;
+  readonly seconds?: number;
+  /** Requests to the model, of the main task. */
+  readonly turns?: number;
+}
+
+/** The options of one run. */
+export interface RunOptions<S extends Schema | undefined = Schema | undefined> {
+  /** The agent as which the run works. Default: the main agent. */
+  readonly agent?: string;
+  /** The permission mode. Default: that of `createMuster`. */
+  readonly mode?: PermissionMode;
+  readonly budget?: RunBudget;
+  /** The schema of the answer. The `output` of the result then has its type. Default: the answer is a text. */
+  readonly outputSchema?: S;
+  /** The conditions under which the work is accepted: a command line, several, or an object. Default: none. */
+  readonly accept?: AcceptanceRequest;
+  /** Stops the run when it aborts. */
+  readonly signal?: AbortSignal;
+  /** True if iteration also yields pieces of answers and the progress of calls as they arrive. Default: false. */
+  readonly deltas?: boolean;
+}
+
+/** The options with which an earlier task goes on. */
+export type ResumeOptions = Pick<RunOptions, 'mode' | 'signal' | 'deltas'>;
+
+/** The options of a branch. */
+export interface BranchOptions extends Pick<RunOptions, 'signal' | 'deltas'> {
+  /** The number of the event after which the branch continues. */
+  readonly at: number;
+  /** The next message. Default: none. */
+  readonly prompt?: string;
+}

@@ -1,0 +1,49 @@
+import type { loadProgramSupport } from '../api/index.ts';
+import { dropMissing } from '../base/drop-missing.ts';
+import { UsageError } from '../base/errors.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
+import { isAgentFunction, type AgentFields, type AgentFunction } from './agents.ts';
+import { checkFields } from './check-fields.ts';
+import { isTier, toFunctionModelId, type ProgramModels } from './own-models.ts';
+
+interface AgentReading {
+  readonly models: ProgramModels;
+  readonly tools: ReadonlySet<string>;
+  readonly read: Awaited<ReturnType<typeof loadProgramSupport>>['readProgramAgents'];
+}
+
+/** Reads the agents of the program. Throws UsageError that lists everything that is wrong in them. */
+export function readAgents(
+  agents: Readonly<Record<string, AgentFields | AgentFunction>>,
+  { models, tools, read }: AgentReading,
+): readonly AgentDefinition[] {
+  const objects = Object.entries(agents).map(([name, agent]) => {
+    if (!isAgentFunction(agent)) return [name, useNamedModel(agent, models)] as const;
+    checkFields(agent, `agents.${name}`, {
+      description: 'string',
+      run: 'function',
+      wallSeconds: 'number',
+    });
+    const { description, wallSeconds } = agent;
+    const model = `own/${toFunctionModelId(name)}`;
+    // The function gets the prompt of the task alone, and no tools.
+    const fields = { prompt: description, tools: [], contextFiles: false };
+    return [name, { ...fields, description, model, ...dropMissing({ wallSeconds }) }] as const;
+  });
+  const { items, problems } = read(JSON.parse(JSON.stringify(Object.fromEntries(objects))), tools);
+  const all = [...problems, ...items.flatMap((agent) => agent.problems)];
+  if (all.length > 0) {
+    const lines = all.map(
+      ({ path, message }) => `${path.replace(/^session:/, 'agents.')}: ${message}`,
+    );
+    throw new UsageError(`createMuster: ${lines.join('\n')}`);
+  }
+  return items;
+}
+
+/** Replaces a name of the option `models` by the model that it means. A name of a tier is one of Muster. */
+function useNamedModel(agent: AgentFields, { named }: ProgramModels): AgentFields {
+  const { model } = agent;
+  const meant = model === undefined || isTier(model) ? undefined : named.get(model);
+  return meant === undefined ? agent : { ...agent, model: meant };
+}

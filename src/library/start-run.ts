@@ -1,0 +1,140 @@
+import { deferred, onAbort } from '../base/async.ts';
+import { MusterError, UsageError } from '../base/errors.ts';
+import type { EventListener, Run, Session } from '../api/index.ts';
+import type { ResultEnvelope } from '../protocol/result.ts';
+import type { MusterRun, RunEvent, RunResult } from './contract.ts';
+import { EventQueue } from './event-queue.ts';
+
+/** The parts that differ between a new run, a resumed one and a branch. */
+export interface RunPlan<Output> {
+  /** The id of the main task. */
+  readonly id: string;
+  readonly session: Session;
+  readonly signal: AbortSignal | undefined;
+  readonly hasDeltas: boolean;
+  /** The messages, if the program sends several. The first one belongs to `start`. */
+  readonly messages?: AsyncIterator<string>;
+  /** Starts the run. `first`: the first of the messages. */
+  start(onEvent: EventListener, first: string | undefined): Promise<Run>;
+  toResult(envelope: ResultEnvelope): RunResult<Output>;
+}
+
+/** Starts a run in the next microtask, so that an iterator which the caller creates at once misses no event. */
+export function startRun<Output>(plan: RunPlan<Output>): MusterRun<Output> {
+  const { id, session, signal } = plan;
+  const queue = new EventQueue<RunEvent>();
+  const started = deferred<void>();
+  const stopped = deferred<void>();
+  const tasks = new Set([id]);
+  const onEvent: EventListener = (event) => {
+    tasks.add(event.task);
+    queue.push(event);
+  };
+  let current: Run | null = null;
+  const stop = async (reason: string): Promise<void> => {
+    stopped.resolve();
+    await started.promise;
+    current?.stop(reason);
+    await result.catch(() => {});
+  };
+  const work = async (): Promise<RunResult<Output>> => {
+    await Promise.resolve();
+    const stopWatching = plan.hasDeltas
+      ? session.watchSignals((each) => tasks.has(each.task) && queue.push(each))
+      : () => {};
+    let stopListening = () => {};
+    try {
+      assertNotAborted(signal);
+      const first = await readFirst(plan.messages);
+      current = await plan.start(onEvent, first);
+      started.resolve();
+      if (signal !== undefined)
+        stopListening = onAbort(signal, () => void stop('the signal of the program aborted'));
+      const envelope = await converse(plan, current, {
+        stopped: stopped.promise,
+        async resume(prompt) {
+          current = await session.resume({ id, prompt }, onEvent);
+          return current;
+        },
+      });
+      queue.end();
+      return plan.toResult(envelope);
+    } catch (thrown) {
+      started.reject(thrown);
+      queue.end(thrown);
+      throw thrown;
+    } finally {
+      stopWatching();
+      stopListening();
+    }
+  };
+  const result = work();
+  // Whoever waits for the start gets the error from the result, too.
+  started.promise.catch(() => {});
+  return {
+    id,
+    // oxlint-disable-next-line unicorn/no-thenable -- a run can be awaited
+    then: (onDone, onFailed) => result.then(onDone, onFailed),
+    async send(message) {
+      await started.promise;
+      session.send(id, message);
+    },
+    stop: (reason = 'stopped by the program') => stop(reason),
+    [Symbol.asyncIterator]() {
+      // The iterator throws the error of a run that could not start.
+      result.catch(() => {});
+      return queue.iterate();
+    },
+    async [Symbol.asyncDispose]() {
+      await stop('its scope in the program ended').catch(() => {});
+    },
+  };
+}
+
+function assertNotAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true)
+    throw new MusterError('CANCELLED', 'the run was not started: its signal had aborted');
+}
+
+async function readFirst(messages: AsyncIterator<string> | undefined): Promise<string | undefined> {
+  if (messages === undefined) return undefined;
+  const first = await messages.next();
+  if (first.done === true) throw new UsageError('the prompt has no message');
+  return first.value;
+}
+
+interface Conversation {
+  /** Continues the task, which has ended, with the next message. */
+  resume(prompt: string): Promise<Run>;
+  /** Resolves when the run is stopped. No message is read any more then. */
+  readonly stopped: Promise<void>;
+}
+
+/** Passes on the messages of the program until there are no more, and returns the last result. */
+async function converse<Output>(
+  { id, session, messages }: RunPlan<Output>,
+  first: Run,
+  { resume, stopped }: Conversation,
+): Promise<ResultEnvelope> {
+  let run = first;
+  if (messages === undefined) return run.result;
+  for (;;) {
+    const message = await Promise.race([messages.next(), stopped]);
+    if (message === undefined) await messages.return?.();
+    if (message === undefined || message.done === true) return run.result;
+    if (sendIfRunning(session, id, message.value)) continue;
+    await run.result;
+    run = await resume(message.value);
+  }
+}
+
+/** Sends a message to a task. Returns false if the task has ended or is about to end. */
+function sendIfRunning(session: Session, id: string, message: string): boolean {
+  try {
+    session.send(id, message);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND') return false;
+    throw thrown;
+  }
+}

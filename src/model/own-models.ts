@@ -1,0 +1,114 @@
+import type { Clock } from '../base/clock.ts';
+import type { Deadlines } from '../base/deadlines.ts';
+import { errorMessage } from '../base/errors.ts';
+import type { LanguageModelObject } from '../protocol/language-model.ts';
+import { modelName, type ModelPart, type ModelPort } from '../protocol/model.ts';
+import type { WireModelPort } from './adapters/adapter.ts';
+import type { ConfiguredProvider } from './providers/configured-provider.ts';
+import { withWatchdog, type LivenessLimits } from './watchdog.ts';
+
+/** The name of the provider of the models that a program brings along. */
+export const OWN_PROVIDER = 'own';
+
+/** A model that a program brings along, instead of a server. Its name is `own/ID`. */
+export interface OwnModel {
+  readonly id: string;
+  readonly source:
+    /** A model object of the AI SDK. */
+    | { readonly kind: 'language-model'; readonly model: LanguageModelObject }
+    | { readonly kind: 'port'; readonly port: ModelPort }
+    /** A function that does the whole work of a task. Only the limits of the task bound its time. */
+    | { readonly kind: 'function'; readonly port: ModelPort };
+}
+
+/** Creates the provider of these models. It has no server and needs no key. */
+export function createOwnProvider(models: readonly OwnModel[]): ConfiguredProvider {
+  return {
+    name: OWN_PROVIDER,
+    protocol: 'openai-chat',
+    source: 'models of the program',
+    vendor: null,
+    tiers: {},
+    models: models.map(({ id }) => id),
+    baseUrl: '',
+    apiKey: null,
+    isPrivate: true,
+  };
+}
+
+interface OwnPortDeps {
+  readonly clock: Clock;
+  readonly deadlines: Deadlines;
+  /** The limits on the silence of a model. They do not apply to functions. */
+  readonly limits: LivenessLimits;
+}
+
+/** Creates the port to these models. Each request goes to the model that it names. */
+export function createOwnPort(models: readonly OwnModel[], deps: OwnPortDeps): ModelPort {
+  const opened = new Map<string, Promise<ModelPort | null>>();
+  const open = (id: string): Promise<ModelPort | null> => {
+    const port = opened.get(id) ?? openModel(models, id, deps);
+    opened.set(id, port);
+    return port;
+  };
+  return {
+    async *stream(request, signal, listener) {
+      const port = await open(request.model.id);
+      if (port !== null) {
+        yield* port.stream(request, signal, listener);
+        return;
+      }
+      const message = `${modelName(request.model)}: the program has no such model`;
+      yield { type: 'failed', failure: { kind: 'not_found', message, retryable: false } };
+    },
+  };
+}
+
+async function openModel(
+  models: readonly OwnModel[],
+  id: string,
+  { limits, ...deps }: OwnPortDeps,
+): Promise<ModelPort | null> {
+  const source = models.find((model) => model.id === id)?.source;
+  switch (source?.kind) {
+    case undefined:
+      return null;
+    case 'function': {
+      const { stream } = catchFaults(source.port);
+      return { stream: (request, signal) => stream(request, signal) };
+    }
+    case 'port':
+      return withWatchdog(catchFaults(source.port), limits, deps);
+    case 'language-model': {
+      const { createLanguageModelPort } = await import('./adapters/language-model-port.ts');
+      return withWatchdog(createLanguageModelPort(source.model, deps), limits, deps);
+    }
+  }
+}
+
+/** Converts what a port throws to a failure, and a stream without an end to one. */
+function catchFaults(port: ModelPort): WireModelPort {
+  return {
+    async *stream(request, signal, observer) {
+      // Whether the port connects to a server is not known, so the limit to the first token holds from the start.
+      observer?.connected?.();
+      const failWith = (message: string): ModelPart => ({
+        type: 'failed',
+        failure: {
+          kind: signal.aborted ? 'cancelled' : 'server',
+          message: `${modelName(request.model)}: ${message}`,
+          retryable: false,
+        },
+      });
+      try {
+        for await (const part of port.stream(request, signal)) {
+          yield part;
+          if (part.type === 'finished' || part.type === 'failed') return;
+        }
+        yield failWith('its stream ended without a last part (`finished` or `failed`)');
+      } catch (thrown) {
+        yield failWith(errorMessage(thrown));
+      }
+    },
+  };
+}
