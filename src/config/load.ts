@@ -23,14 +23,22 @@ import { readProjectConfig } from './project-layer.ts';
 import { parseToml } from './parse-toml.ts';
 import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
 
+/** The settings that a program gives as values. */
+export interface ProgramSettings {
+  /** The sections and keys of `config.toml`. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** The names of its tools, which permission rules may name. */
+  readonly tools: readonly string[];
+}
+
 /** The sources from which the configuration is loaded. */
 export interface ConfigInputs extends UserEnvironment {
   /** The absolute directory from which the project's files are searched. */
   readonly cwd: string;
   /** Decides which of the project's files have an effect. The other files are not parsed. */
   readonly trust: ProjectTrust;
-  /** The configuration of a program that uses Muster as a library. Default: none. */
-  readonly program?: Readonly<Record<string, unknown>>;
+  /** The settings of a program that uses Muster as a library. Default: none. */
+  readonly program?: ProgramSettings;
   readonly flags: readonly FlagValue[];
 }
 
@@ -65,7 +73,7 @@ export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
   const user = await readUserFiles(inputs);
   const userLayers = user.map(({ layer }) => layer);
   const project = await readProjectConfigFiles(inputs, combineLayers(userLayers));
-  const program = readProgramLayer(inputs.program ?? {});
+  const program = readProgramLayer(inputs.program?.config ?? {});
   const layers = [
     ...userLayers,
     ...project.map(({ layer }) => layer),
@@ -74,7 +82,7 @@ export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
     readFlagLayer(inputs.flags),
   ];
   const settings = combineLayers(layers);
-  const { rules, problems } = readRules(settings);
+  const { rules, problems } = readRules(settings, inputs.program?.tools ?? []);
   const config = buildConfig(settings, addTables(userLayers.at(-1) ?? EMPTY_LAYER, program));
   return {
     config,
@@ -92,15 +100,21 @@ async function readUserSettings(user: UserEnvironment): Promise<ReadonlyMap<stri
 }
 
 /** Parses the permission rules, and reports each mistake with its file and line. */
-function readRules(settings: ConfigReading['settings']): {
+function readRules(
+  settings: ConfigReading['settings'],
+  programTools: readonly string[],
+): {
   readonly rules: RuleSet;
   readonly problems: readonly ConfigProblem[];
 } {
-  const { rules, problems } = parseRules({
-    allow: ruleTexts(settings, 'allow'),
-    ask: ruleTexts(settings, 'ask'),
-    deny: ruleTexts(settings, 'deny'),
-  });
+  const { rules, problems } = parseRules(
+    {
+      allow: ruleTexts(settings, 'allow'),
+      ask: ruleTexts(settings, 'ask'),
+      deny: ruleTexts(settings, 'deny'),
+    },
+    programTools,
+  );
   return {
     rules,
     problems: problems.map(({ text, source, mistake }) => ({

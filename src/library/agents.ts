@@ -1,12 +1,12 @@
 import type { Message } from '../protocol/message.ts';
 import type { Effort, Usage } from '../protocol/model.ts';
 
-/** An agent as an object, with the fields of an agent file (docs/agents.md). Only the prompt is required. */
+/** An agent as an object, with the fields of an agent file (docs/agents.md). */
 export interface AgentFields {
   /** The agent's part of its system prompt. */
   readonly prompt: string;
   /** When to use the agent, for the agents that may delegate to it. */
-  readonly description?: string;
+  readonly description: string;
   /** The names of its tools. Default: the core tools and the tools of the program. */
   readonly tools?: readonly string[] | '*';
   /** Tools that it and the tasks below it do not get. Default: none. */

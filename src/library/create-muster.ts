@@ -5,10 +5,12 @@ import { isAgentFunction } from './agents.ts';
 import { answerQuestions } from './answer-questions.ts';
 import { checkFields } from './check-fields.ts';
 import type { Muster } from './contract.ts';
+import type { MusterConfig } from './config.ts';
 import { createInstance } from './create-instance.ts';
 import type { MusterOptions } from './options.ts';
 import {
   createFunctionModel,
+  isTier,
   readProgramModels,
   toFunctionModelId,
   type ProgramModels,
@@ -89,13 +91,13 @@ async function toSessionOptions(
       log: inherit && !keepsLogs ? null : keepsLogs,
     }),
     environment: support.createProgramEnvironment({ inherit, ...dropMissing({ environment }) }),
-    flags: listFlags(options, models),
+    flags: listFlags(options),
     agents: readAgents(agents, { models, tools: new Set(names), read: support.readProgramAgents }),
     questions: options.onQuestion === undefined ? 'deny' : 'wait',
     program: {
       tools: programTools.map((tool) => support.createProgramTool(tool)),
       models: [...models.own, ...functions],
-      config: options.config ?? {},
+      config: addModels(options.config ?? {}, models),
       context: Object.entries(context).map(([name, text]) => ({
         name,
         read: typeof text === 'string' ? () => text : text,
@@ -104,18 +106,15 @@ async function toSessionOptions(
   };
 }
 
-function listFlags(
-  { mode, allow = [], ask = [], deny = [] }: MusterOptions,
-  { main, named }: ProgramModels,
-): readonly FlagValue[] {
-  const tiers = [...named].flatMap(([name, model]): readonly FlagValue[] => {
-    if (name === 'fast' || name === 'balanced' || name === 'powerful')
-      return [{ key: `models.${name}`, flag: `models.${name}`, text: model }];
-    return [];
-  });
+/** Adds the models of the options to the configuration. */
+function addModels(config: MusterConfig, { main, named }: ProgramModels): MusterConfig {
+  const tiers = Object.fromEntries([...named].filter(([name]) => isTier(name)));
+  const models = { ...config.models, ...tiers, ...dropMissing({ default: main }) };
+  return Object.keys(models).length === 0 ? config : { ...config, models };
+}
+
+function listFlags({ mode, allow = [], ask = [], deny = [] }: MusterOptions): readonly FlagValue[] {
   return [
-    ...(main === null ? [] : [{ key: 'models.default', flag: 'model', text: main } as const]),
-    ...tiers,
     ...(mode === undefined ? [] : [{ key: 'permissions.mode', flag: 'mode', text: mode } as const]),
     ...allow.map((text) => ({ key: 'permissions.allow', flag: 'allow', text }) as const),
     ...ask.map((text) => ({ key: 'permissions.ask', flag: 'ask', text }) as const),

@@ -17,6 +17,10 @@ export function readAgents(
   agents: Readonly<Record<string, AgentFields | AgentFunction>>,
   { models, tools, read }: AgentReading,
 ): readonly AgentDefinition[] {
+  const isFunctionName = (name: string): boolean => {
+    const agent = agents[name];
+    return agent !== undefined && isAgentFunction(agent);
+  };
   const objects = Object.entries(agents).map(([name, agent]) => {
     if (!isAgentFunction(agent)) return [name, useNamedModel(agent, models)] as const;
     checkFields(agent, `agents.${name}`, {
@@ -27,11 +31,16 @@ export function readAgents(
     const { description, wallSeconds } = agent;
     const model = `own/${toFunctionModelId(name)}`;
     // The function gets the prompt of the task alone, and no tools.
-    const fields = { prompt: description, tools: [], contextFiles: false };
+    const fields = { prompt: description, tools: [], contextFiles: false } as const;
     return [name, { ...fields, description, model, ...dropMissing({ wallSeconds }) }] as const;
   });
   const { items, problems } = read(JSON.parse(JSON.stringify(Object.fromEntries(objects))), tools);
-  const all = [...problems, ...items.flatMap((agent) => agent.problems)];
+  const all = [
+    ...problems,
+    ...items.flatMap(({ name, problems: found }) =>
+      found.filter(({ code }) => code !== 'no-tools' || !isFunctionName(name)),
+    ),
+  ];
   if (all.length > 0) {
     const lines = all.map(
       ({ path, message }) => `${path.replace(/^session:/, 'agents.')}: ${message}`,

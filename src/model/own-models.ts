@@ -1,3 +1,4 @@
+import { rejectOnAbort } from '../base/async.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Deadlines } from '../base/deadlines.ts';
 import { errorMessage } from '../base/errors.ts';
@@ -74,20 +75,29 @@ async function openModel(
     case undefined:
       return null;
     case 'function': {
-      const { stream } = catchFaults(source.port);
+      const { stream } = enforceContract(withoutObserver(source.port));
       return { stream: (request, signal) => stream(request, signal) };
     }
     case 'port':
-      return withWatchdog(catchFaults(source.port), limits, deps);
+      return withWatchdog(enforceContract(withoutObserver(source.port)), limits, deps);
     case 'language-model': {
       const { createLanguageModelPort } = await import('./adapters/language-model-port.ts');
-      return withWatchdog(createLanguageModelPort(source.model, deps), limits, deps);
+      const port = createLanguageModelPort(source.model, deps);
+      return withWatchdog(enforceContract(port), limits, deps);
     }
   }
 }
 
-/** Converts what a port throws to a failure, and a stream without an end to one. */
-function catchFaults(port: ModelPort): WireModelPort {
+/** Returns a port that yields all parts, because a port of a program reports nothing else. */
+function withoutObserver(port: ModelPort): WireModelPort {
+  return { stream: (request, signal) => port.stream(request, signal) };
+}
+
+/**
+ * Makes a port of a program keep the contract of a ModelPort: what it throws and a stream without a last part become a failure,
+ * and after an abort its stream ends at once, even if the port does not notice.
+ */
+function enforceContract(port: WireModelPort): WireModelPort {
   return {
     async *stream(request, signal, observer) {
       // Whether the port connects to a server is not known, so the limit to the first token holds from the start.
@@ -100,14 +110,19 @@ function catchFaults(port: ModelPort): WireModelPort {
           retryable: false,
         },
       });
+      let parts: AsyncIterator<ModelPart> | null = null;
       try {
-        for await (const part of port.stream(request, signal)) {
-          yield part;
-          if (part.type === 'finished' || part.type === 'failed') return;
+        parts = port.stream(request, signal, observer)[Symbol.asyncIterator]();
+        for (;;) {
+          const next = await rejectOnAbort(parts.next(), signal);
+          if (next.done === true) break;
+          yield next.value;
+          if (next.value.type === 'finished' || next.value.type === 'failed') return;
         }
         yield failWith('its stream ended without a last part (`finished` or `failed`)');
       } catch (thrown) {
-        yield failWith(errorMessage(thrown));
+        if (signal.aborted) void Promise.resolve(parts?.return?.()).catch(() => {});
+        yield failWith(signal.aborted ? 'stopped' : errorMessage(thrown));
       }
     },
   };

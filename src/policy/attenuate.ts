@@ -10,7 +10,7 @@ import { intersectCallLimits, addCallLimits } from './call-limits.ts';
 import { isInside } from '../base/path-inside.ts';
 import { delegatedMode, effectiveMode, narrowerMode } from './modes.ts';
 import { addAbsoluteRules, makeAllowRulesAbsolute } from './rules/absolute-rules.ts';
-import { parseRules, printRule, type RuleText } from './rules/rules.ts';
+import { findRuleTool, parseRules, printRule, type RuleText } from './rules/rules.ts';
 import { moveRights } from './workspace-rights.ts';
 
 /** The rights that the user gives a main agent. */
@@ -164,7 +164,10 @@ export function addDefinitionRules(
   const source = { kind: 'definition', where: `agent ${name}` } as const;
   const read = (texts: readonly string[]): readonly RuleText[] =>
     texts.map((text) => ({ text, source }));
-  const { ask, deny } = parseRules({ allow: [], ask: read(own.ask), deny: read(own.deny) }).rules;
+  // A rule for an unknown name changes nothing, unless a program has a tool of that name.
+  const names = [...own.ask, ...own.deny].flatMap((text) => findRuleTool(text) ?? []);
+  const lists = { allow: [], ask: read(own.ask), deny: read(own.deny) };
+  const { ask, deny } = parseRules(lists, names).rules;
   return {
     allow: rules.allow,
     ask: removeDuplicateRules([...rules.ask, ...ask]),

@@ -136,7 +136,7 @@ function findUnmet(
     delegable: true,
   });
   const reported = new Set(agent.problems.map(({ tool }) => tool));
-  return findUnmetRequests(agent, dropped)
+  return findUnmetRequests(agent, { dropped })
     .filter(({ kind, name }) => kind !== 'denial' && !(kind === 'tool' && reported.has(name)))
     .map((request) => {
       const path = agent.origin.path;

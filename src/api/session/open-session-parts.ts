@@ -257,6 +257,7 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
       maxParallel: models.maxParallel,
     },
     platform: process.platform,
+    environment,
     home,
     stateDirectories: [directory, configDirectory],
     sandboxed: async () => (await sandbox.state()).on,

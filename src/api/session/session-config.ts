@@ -81,7 +81,7 @@ export async function readSessionConfig(options: SessionOptions): Promise<Sessio
     home,
     cwd,
     trust,
-    program: program.config,
+    program: { config: program.config, tools: program.tools.map(({ name }) => name) },
     flags,
   });
   const directory = stateDirectory(state);

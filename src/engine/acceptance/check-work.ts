@@ -24,7 +24,7 @@ import { isInside } from '../../base/path-inside.ts';
 import { makeUserOnlyTempDirectory } from '../../sys/sandbox/private-directories.ts';
 import { endMarkedProcesses } from '../../sys/processes/process-group.ts';
 import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
-import { readEnvironment } from '../../sys/env.ts';
+import { readEnvironment, type Environment } from '../../sys/env.ts';
 import { formatDuration } from '../../base/text.ts';
 import { newId } from '../../base/ids.ts';
 import { findScore, markStdout, splitMarked } from './score-work.ts';
@@ -307,8 +307,9 @@ function createCheckContext(
   });
   const sandbox = createCommandSandbox({
     sandbox: deps.sandbox,
+    environment: deps.environment,
     variableNames: deps.settings.commandVariables,
-    taskVariables: buildCheckVariables(directory),
+    taskVariables: buildCheckVariables(directory, deps.environment ?? readEnvironment()),
     taskId: run.spec.id,
     rights: { mode: 'default', rules: rights.rules, roots: [directory], network: rights.network },
     home: deps.home,
@@ -326,10 +327,13 @@ function createCheckContext(
 }
 
 /** Builds the variables that keep a check from what earlier commands have left in caches. */
-function buildCheckVariables(directory: string): Readonly<Record<string, string>> {
+function buildCheckVariables(
+  directory: string,
+  environment: Environment,
+): Readonly<Record<string, string>> {
   const caches = ['GOCACHE', 'CCACHE_DIR', 'SCCACHE_DIR', 'XDG_CACHE_HOME', 'PYTHONPYCACHEPREFIX'];
   return {
-    CI: readEnvironment()['CI'] ?? '1',
+    CI: environment['CI'] ?? '1',
     PYTHONDONTWRITEBYTECODE: '1',
     ...Object.fromEntries(caches.map((name) => [name, join(directory, '.cache', name)])),
   };

@@ -80,6 +80,7 @@ export function createToolContext(
     sandbox: run.tree.commands.queueCommands(
       createCommandSandbox({
         sandbox: deps.sandbox,
+        environment: deps.environment,
         variableNames: deps.settings.commandVariables,
         taskVariables: readTaskVariables(run),
         taskId: spec.id,
@@ -129,6 +130,8 @@ function createLazyAttachPort(deps: EngineDeps, run: TaskRun, callId: string): A
 /** The options of a command sandbox. */
 interface CommandSandboxOptions {
   readonly sandbox: Sandbox;
+  /** The environment variables from which commands get theirs. Default: those of the process. */
+  readonly environment?: Environment | undefined;
   /** Names of further environment variables that commands see. */
   readonly variableNames: readonly string[];
   /**
@@ -161,7 +164,7 @@ interface CommandSandboxOptions {
 /** Creates the sandbox for the commands of a call. The rights of the task decide what the commands may do. */
 export function createCommandSandbox(options: CommandSandboxOptions): SandboxPort {
   const { sandbox, variableNames, taskVariables = {}, taskId, rights, home } = options;
-  const { cpuSeconds, decision, isolated, traceparent } = options;
+  const { cpuSeconds, decision, isolated, traceparent, environment = readEnvironment() } = options;
   // This is computed only when a command runs, since most calls run none.
   const computeConfinement = (): Confinement => {
     const denied = findDeniedPaths(rights, { home, answered: findAnsweredRule(decision) });
@@ -186,7 +189,7 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
         runsGitAlone: !serves && line !== undefined && (await lineRunsOnlyGit(line)),
       };
       const { access, network } = confinement;
-      const env = buildCommandEnvironment(restrictPath(readEnvironment(), isolated), {
+      const env = buildCommandEnvironment(restrictPath(environment, isolated), {
         taskId,
         extraNames: variableNames,
         ...(access === 'workspace' ? { taskVariables } : {}),

@@ -158,15 +158,13 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
 
 /** Starts the process of a task that has one. The first request does not wait for it. */
 async function openProcess(deps: EngineDeps, run: TaskRun): Promise<void> {
-  const { processes, deadlines, sandbox, home } = deps;
+  const { processes, deadlines, sandbox, environment, home } = deps;
   if (run.spec.isolation !== 'process' || processes === undefined) return;
   const { TaskProcess } = await import('../process/task-process.ts');
   run.process = new TaskProcess({
     ...processes,
     taskId: run.spec.id,
-    deadlines,
-    sandbox,
-    home,
+    ...{ deadlines, sandbox, environment, home },
     readRights: () => run.permissions.rights,
     onFailure: (error) => run.fail(error),
   });

@@ -45,7 +45,7 @@ export async function analyzeCommands(
   const context = { cwd: spec.cwd, home: deps.home, rights };
   const proof = await proveCommands(described, shellParser, {
     ...context,
-    searchPath: buildCommandPath(readEnvironment()),
+    searchPath: buildCommandPath(deps.environment ?? readEnvironment()),
     variables: Object.keys(readTaskVariables(run)),
     clock: deps.clock,
     sandboxed,

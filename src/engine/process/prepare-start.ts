@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import { readEnvironment } from '../../sys/env.ts';
+import { readEnvironment, type Environment } from '../../sys/env.ts';
 import { buildCommandEnvironment } from '../../sys/processes/command-environment.ts';
 import { withCpuLimit } from '../../sys/processes/cpu-limit.ts';
 import type { FileToolAccess, Sandbox } from '../../sys/sandbox/sandbox.ts';
@@ -19,6 +19,8 @@ export interface StartParts {
   /** The path of the file that Node runs. */
   readonly program: string;
   readonly sandbox: Sandbox;
+  /** The environment variables from which the process gets its own. Default: those of this process. */
+  readonly environment?: Environment | undefined;
   /** The home directory that `~/` in a rule stands for: an absolute, real path. */
   readonly home: string;
   /** Returns the rights of the task as they are now. */
@@ -41,12 +43,12 @@ export function findOwnProgram(): ProcessProgram {
 
 /** Prepares the start of the process: in the sandbox, or without one if the machine has none. */
 export async function prepareStart(parts: StartParts): Promise<PreparedStart> {
-  const { taskId, limits, program, sandbox, home } = parts;
+  const { taskId, limits, program, sandbox, home, environment = readEnvironment() } = parts;
   const heap = `--max-old-space-size=${limits.heapMb}`;
   const argv = withCpuLimit([process.execPath, heap, program], limits.cpuSeconds);
   const { on } = await sandbox.state();
   const git = { access: 'read-only', confined: on } as const;
-  const env = buildCommandEnvironment(readEnvironment(), { taskId, git });
+  const env = buildCommandEnvironment(environment, { taskId, git });
   if (!on) {
     const [file, ...args] = argv;
     return { file, args, options: { cwd: '/', env }, allows: () => true, release: () => {} };

@@ -20,7 +20,9 @@ import type { FileToolAccess } from '../../sys/sandbox/sandbox.ts';
 
 /** The parts of a `TaskProcess`. */
 export interface TaskProcessParts
-  extends TaskProcesses, Pick<StartParts, 'taskId' | 'sandbox' | 'home' | 'readRights'> {
+  extends
+    TaskProcesses,
+    Pick<StartParts, 'taskId' | 'sandbox' | 'environment' | 'home' | 'readRights'> {
   readonly deadlines: Pick<Deadlines, 'after'>;
   /** Called when the process has ended although the task needs it. The task then has to fail. */
   readonly onFailure: (error: MusterError) => void;

@@ -110,7 +110,11 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
   const memory = readNotesForPrompt(deps, placement, tools);
   const dropped = [...view.dropped, ...switchedOff];
-  const unmet = findUnmetRequests(agent, dropped, placement.isolationProblem);
+  const unmet = findUnmetRequests(agent, {
+    dropped,
+    isolationProblem: placement.isolationProblem,
+    tools: deps.tools,
+  });
   return {
     tools,
     listedTools: listed,

@@ -18,20 +18,26 @@ const UNGRANTED_TOOL_CODES: ReadonlySet<string> = new Set([
   ...SERVER_CODES,
 ]);
 
+/** The facts about a task that its definition may not have asked for. */
+interface TaskSetup {
+  /** The tools that were left out for the task. */
+  readonly dropped: readonly DroppedTool[];
+  /** The tools that exist. Default: Muster's own. */
+  readonly tools?: readonly { readonly name: string }[];
+  /** The reason why the task does not get the isolation that it asks for. Default: none, unless Muster does not know it. */
+  readonly isolationProblem?: string | null | undefined;
+}
+
 /**
  * Lists what a definition asks for by name and its task does not get: tools that are unknown, missing or removed by
  * its rights, and an isolation. A tool that the definition itself denies does not count as requested. Built-in
  * definitions may name tools that are not built yet, and their tasks may be too deep in the tree to delegate; both
  * are not listed.
  *
- * @param dropped the tools that were left out for the task
- * @param isolationProblem the reason why the task does not get the isolation that it asks for. Default: none, unless
- *   Muster does not know the isolation
  */
 export function findUnmetRequests(
   agent: AgentDefinition,
-  dropped: readonly DroppedTool[],
-  isolationProblem: string | null = findUnknownIsolation(agent),
+  { dropped, tools = [], isolationProblem = findUnknownIsolation(agent) }: TaskSetup,
 ): readonly UnmetRequest[] {
   if (isMainAgent(agent)) return [];
   const unknown = agent.problems.flatMap(({ code, tool, message, path }): readonly UnmetRequest[] =>
@@ -46,7 +52,7 @@ export function findUnmetRequests(
     isolationProblem === null
       ? []
       : [{ kind: 'isolation', name: agent.isolation ?? '', reason: isolationProblem }];
-  return [...unknown, ...ungranted, ...findUnreadableRules(agent), ...isolation];
+  return [...unknown, ...ungranted, ...findUnreadableRules(agent, tools), ...isolation];
 }
 
 function toUnmetRequest(code: string, name: string, message: string): UnmetRequest {
@@ -66,11 +72,17 @@ const UNKNOWN_TOOL = 'No tool of that name is known.';
  * Lists the rules of a definition that can't be read. Such rules deny or ask, so nobody would notice that they are
  * missing.
  */
-function findUnreadableRules({ name, rules }: AgentDefinition): readonly UnmetRequest[] {
+function findUnreadableRules(
+  { name, rules }: AgentDefinition,
+  tools: NonNullable<TaskSetup['tools']>,
+): readonly UnmetRequest[] {
   if (rules === undefined) return [];
   const source = { kind: 'definition', where: `agent ${name}` } as const;
   const texts = (list: readonly string[]) => list.map((text) => ({ text, source }));
-  const { problems } = parseRules({ allow: [], ask: texts(rules.ask), deny: texts(rules.deny) });
+  const { problems } = parseRules(
+    { allow: [], ask: texts(rules.ask), deny: texts(rules.deny) },
+    tools.map((tool) => tool.name),
+  );
   return problems.map(({ text, mistake, kind }): UnmetRequest => {
     const effect = kind === 'tool' ? 'It has no effect.' : 'It counts for all calls of its tool.';
     return { kind: 'rule', name: text, reason: `${mistake} ${effect}` };

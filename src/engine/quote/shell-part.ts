@@ -78,6 +78,7 @@ export async function runShellPart(
     callId: ready.call.id,
     sandbox: createCommandSandbox({
       sandbox: deps.sandbox,
+      environment: deps.environment,
       variableNames: deps.settings.commandVariables,
       taskId: caller.spec.id,
       rights: denyLinkTargets(rights, deps.home),

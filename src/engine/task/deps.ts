@@ -22,6 +22,7 @@ import type { WebAccess } from '../../protocol/web.ts';
 import type { WorkspacePort } from '../../protocol/workspace.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { WorkspaceChanges } from '../../sys/files/changes/workspace-changes.ts';
+import type { Environment } from '../../sys/env.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import type { TaskProcesses } from './call-process.ts';
 import type { Inbox } from './inbox.ts';
@@ -163,6 +164,8 @@ export interface EngineDeps {
   readonly deadlines: Deadlines;
   readonly settings: EngineSettings;
   readonly platform: string;
+  /** The environment variables from which commands get theirs. Default: those of the process. */
+  readonly environment?: Environment;
   /** The user's home directory: absolute, real. */
   readonly home: string;
   /** The directories of Muster's own configuration and data, where no task may write. */

@@ -27,7 +27,7 @@ export function readTaskVariables(
 export function createVariablePort(deps: EngineDeps, run: TaskRun): VariablePort {
   return {
     seen: () => {
-      const environment = readEnvironment();
+      const { environment = readEnvironment() } = deps;
       const passed = listPassedVariables(environment, deps.settings.commandVariables);
       return { ...passed, ...readTaskVariables(run), PATH: buildCommandPath(environment) };
     },

@@ -34,6 +34,7 @@ export async function runInDirectory(
   });
   const sandbox = createCommandSandbox({
     sandbox: deps.sandbox,
+    environment: deps.environment,
     variableNames: deps.settings.commandVariables,
     taskId: run.spec.id,
     rights: { ...rights, mode: 'default', roots },

@@ -16,8 +16,8 @@ import {
 import type { Endpoint, PromptRules } from './protocol-adapter.ts';
 import { toCallOptions } from './request/call-options.ts';
 
-/** The name under which such models are listed, because they have no server that Muster knows. */
-const ENDPOINT: Endpoint = { name: 'own', baseUrl: '', apiKey: null };
+/** The server of such models, which Muster does not know. Its address belongs to nobody (RFC 6761). */
+const ENDPOINT: Endpoint = { name: 'own', baseUrl: 'http://own.invalid', apiKey: null };
 
 /**
  * Creates the port to a model object of the AI SDK. The object sends the requests itself; Muster builds them and reads the
@@ -124,7 +124,7 @@ function toStatusError(thrown: unknown): unknown {
       : JSON.stringify({ error: { message } });
   const headers = 'responseHeaders' in thrown ? readHeaders(thrown.responseHeaders) : ({} as const);
   return new HttpStatusError(
-    { url: '', status: statusCode, headers, responseBody, requestBody: '' },
+    { url: ENDPOINT.baseUrl, status: statusCode, headers, responseBody, requestBody: '' },
     message,
   );
 }

@@ -59,7 +59,7 @@ export function parseRule(
     const problem = { text, source, message, mistake, kind };
     return { ok: false, problem, ...(tool === undefined ? {} : { tool }) };
   };
-  const name = TOOL_NAME.exec(trimmed)?.[0];
+  const name = findRuleTool(trimmed);
   if (name === undefined) {
     return fail('form', 'it must start with a tool name, as in `Bash(npm test)`.');
   }
@@ -95,6 +95,11 @@ export function parseRule(
   const mistake = findSpecifierProblem(tool, specifier);
   if (mistake !== undefined) return fail('specifier', mistake, tool);
   return succeed(specifier);
+}
+
+/** Returns the name of the tool with which the text of a rule begins, as it is written there. */
+export function findRuleTool(text: string): string | undefined {
+  return TOOL_NAME.exec(text.trim())?.[0];
 }
 
 function explainUnknownTool(name: string, knownTools: readonly string[]): string {

@@ -18,7 +18,7 @@ describe('tools with restrictions that no rule can express', () => {
         claude.agents,
         agentFile('name: a', 'description: b', `tools: Read, ${word}`),
       );
-      const unmet = findUnmetRequests(agent, []);
+      const unmet = findUnmetRequests(agent, { dropped: [] });
       expect(unmet.map(({ kind, name }) => [kind, name])).toEqual([['tool', word]]);
       expect(unmet[0]?.reason).toContain('is left out');
     },
@@ -29,7 +29,7 @@ describe('tools with restrictions that no rule can express', () => {
       claude.agents,
       agentFile('name: a', 'description: b', 'disallowedTools: Bash(rm *)'),
     );
-    expect(findUnmetRequests(agent, [])).toEqual([]);
+    expect(findUnmetRequests(agent, { dropped: [] })).toEqual([]);
   });
 });
 

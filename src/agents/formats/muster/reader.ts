@@ -171,13 +171,11 @@ export function readProgramAgents(
 ): FileDefinitions {
   const source = { where: 'agents', dialect: MUSTER };
   const read = Object.entries(agents).map(([name, value]) => {
-    const own = isJsonObject(value) ? findOwnTools(value, ownTools) : null;
-    const entry = own === null ? value : own.entry;
-    const { items, problems } = readAgentObject(name, entry ?? null, source);
-    return {
-      items: own === null ? items : items.map((agent) => addTools(agent, own.names)),
-      problems,
-    };
+    if (!isJsonObject(value)) return readAgentObject(name, value ?? null, source);
+    const granted = takeOwnTools(value, 'tools', ownTools);
+    const denied = takeOwnTools(granted.entry, 'disallowedTools', ownTools);
+    const { items, problems } = readAgentObject(name, denied.entry, source);
+    return { items: items.map((agent) => addOwnTools(agent, granted, denied)), problems };
   });
   return {
     items: read.flatMap(({ items }) => items),
@@ -185,20 +183,37 @@ export function readProgramAgents(
   };
 }
 
-/** Separates the tools of the program in the list of an agent from Muster's own. Returns null if the list names none. */
-function findOwnTools(entry: JsonObject, ownTools: ReadonlySet<string>) {
-  const { tools } = entry;
-  if (!Array.isArray(tools)) return null;
-  const names = tools.filter((name) => typeof name === 'string' && ownTools.has(name));
-  if (names.length === 0) return null;
+/** The names of a program's tools in a list of an agent, and the agent without them. */
+interface TakenTools {
+  readonly names: readonly string[];
+  readonly entry: JsonObject;
+}
+
+function takeOwnTools(
+  entry: JsonObject,
+  field: 'tools' | 'disallowedTools',
+  ownTools: ReadonlySet<string>,
+): TakenTools {
+  const list = entry[field];
+  if (!Array.isArray(list)) return { names: [], entry };
+  const names = list.map(String).filter((name) => ownTools.has(name));
+  if (names.length === 0) return { names, entry };
   return {
-    names: names.map(String),
-    entry: { ...entry, tools: tools.filter((each) => !names.includes(each)) },
+    names,
+    entry: { ...entry, [field]: list.filter((each) => !names.includes(String(each))) },
   };
 }
 
-function addTools(agent: AgentDefinition, names: readonly string[]): AgentDefinition {
-  return { ...agent, tools: { ...agent.tools, names: [...agent.tools.names, ...names] } };
+function addOwnTools(
+  agent: AgentDefinition,
+  granted: TakenTools,
+  denied: TakenTools,
+): AgentDefinition {
+  return {
+    ...agent,
+    tools: { ...agent.tools, names: [...agent.tools.names, ...granted.names] },
+    disallowedTools: [...agent.disallowedTools, ...denied.names],
+  };
 }
 
 /** Reads Muster's own `*.md` agents, including the built-in ones. */
