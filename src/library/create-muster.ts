@@ -79,6 +79,10 @@ async function toSessionOptions(
   const functions = Object.entries(agents).flatMap(([name, agent]) =>
     isAgentFunction(agent) ? [createFunctionModel(toFunctionModelId(name), agent)] : [],
   );
+  const environments = support.createProgramEnvironments({
+    inherit,
+    ...dropMissing({ environment }),
+  });
   const keepsLogs = options.dataDir !== undefined;
   return {
     ...dropMissing({
@@ -90,7 +94,7 @@ async function toSessionOptions(
       // With `inherit`, the user's data directory is used as the command line uses it.
       log: inherit && !keepsLogs ? null : keepsLogs,
     }),
-    environment: support.createProgramEnvironment({ inherit, ...dropMissing({ environment }) }),
+    environment: environments.session,
     flags: listFlags(options),
     agents: readAgents(agents, { models, tools: new Set(names), read: support.readProgramAgents }),
     questions: options.onQuestion === undefined ? 'deny' : 'wait',
@@ -98,6 +102,7 @@ async function toSessionOptions(
       tools: programTools.map((tool) => support.createProgramTool(tool)),
       models: [...models.own, ...functions],
       config: addModels(options.config ?? {}, models),
+      commandEnvironment: environments.commands,
       context: Object.entries(context).map(([name, text]) => ({
         name,
         read: typeof text === 'string' ? () => text : text,

@@ -68,7 +68,10 @@ export interface MusterOptions {
    * Default: false, so only files are used that the user has approved.
    */
   readonly trustProject?: boolean;
-  /** Environment variables instead of those of the process: for keys of providers, and for commands of tasks. */
+  /**
+   * Environment variables instead of those of the process: for keys of providers, and for commands of tasks. Without `inherit`,
+   * only commands get `HOME` and the variables that lead to files and settings of the user.
+   */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The configuration, with the sections and keys of `config.toml`. It takes precedence over files and the environment. */
   readonly config?: MusterConfig;

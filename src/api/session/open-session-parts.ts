@@ -257,7 +257,7 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
       maxParallel: models.maxParallel,
     },
     platform: process.platform,
-    environment,
+    environment: session.program.commandEnvironment ?? environment,
     home,
     stateDirectories: [directory, configDirectory],
     sandboxed: async () => (await sandbox.state()).on,

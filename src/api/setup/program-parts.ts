@@ -1,4 +1,5 @@
 import type { AnyTool } from '../../protocol/tool.ts';
+import type { Environment } from '../../sys/env.ts';
 import type { OwnModel } from '../../model/own-models.ts';
 
 /** A text that a program adds to the context of its tasks. */
@@ -17,6 +18,8 @@ export interface ProgramParts {
   /** A configuration with the sections and keys of `config.toml`. It takes precedence over files and the environment. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly context: readonly ProgramContext[];
+  /** The variables from which commands get theirs. Default: those of the session. */
+  readonly commandEnvironment?: Environment;
 }
 
 /** The parts of a session that no program has opened. */

@@ -1,4 +1,4 @@
 /** The functions that prepare what a program brings along. They are loaded when a program opens a session. */
 export { readProgramAgents } from '../../agents/formats/muster/reader.ts';
 export { createProgramTool } from '../../tools/program/program-tool.ts';
-export { createProgramEnvironment } from './program-environment.ts';
+export { createProgramEnvironments } from './program-environment.ts';

@@ -159,12 +159,13 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
 /** Starts the process of a task that has one. The first request does not wait for it. */
 async function openProcess(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { processes, deadlines, sandbox, environment, home } = deps;
+  const ports = { deadlines, sandbox, environment, home };
   if (run.spec.isolation !== 'process' || processes === undefined) return;
   const { TaskProcess } = await import('../process/task-process.ts');
   run.process = new TaskProcess({
     ...processes,
     taskId: run.spec.id,
-    ...{ deadlines, sandbox, environment, home },
+    ...ports,
     readRights: () => run.permissions.rights,
     onFailure: (error) => run.fail(error),
   });
