@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
 import {
@@ -6,14 +5,12 @@ import {
   MAX_FINDING_TITLE,
   MAX_TASK_FINDINGS,
   MAX_TREE_FINDINGS,
-  type BoardFinding,
 } from '../../../src/protocol/board.ts';
 import { boardTool } from '../../../src/engine/task-tools/board.ts';
-import { readBoard } from '../../../src/engine/task/tree-board.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import type { ToolResultPart } from '../../../src/protocol/message.ts';
 import { call, calls, eventsOfType, play, type Play } from '../play.ts';
-import { testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
+import { testEngine, WORKER, type EngineSetup } from '../support.ts';
 
 /** An agent that has the board, and that can delegate to others of its kind. */
 const FINDER: AgentDefinition = {
@@ -22,7 +19,6 @@ const FINDER: AgentDefinition = {
   tools: { mode: 'allow', names: ['Board', 'Task'] },
 };
 const SETUP = { agent: FINDER, agents: [FINDER] } as const;
-const CONTINUE = { prompt: 'main again', keepsParked: false, maxRights: <T>(rights: T) => rights };
 
 const post = (title: string, text = `about ${title}`) =>
   call('Board', { action: 'post', title, text });
@@ -62,7 +58,7 @@ async function runPlay(
 /** Replaces ids and nonces by their order of appearance. */
 function stable(text: string | undefined): string {
   const names = new Map<string, string>();
-  return (text ?? '').replaceAll(/\b(?=[a-z]*\d)[a-z0-9]{12}\b/g, (id) => {
+  return (text ?? '').replaceAll(/\b[a-z0-9]{12}\b/g, (id) => {
     const name = names.get(id) ?? `ID${names.size + 1}`;
     names.set(id, name);
     return name;
@@ -78,13 +74,11 @@ it('shows what parallel children posted to a third, marked as text from outside'
   });
   const [listed] = results('three');
   expect(results('one').map(({ text }) => stable(text))).toEqual(['Posted as ID1.']);
-  expect(stable(listed?.text).replaceAll(/[a-z0-9]{8}>/g, 'NONCE>')).toBe(
+  expect(stable(listed?.text)).toBe(
     [
-      '<outside NONCE>',
       '[Findings 1 to 2 of 2, the oldest first. Later ones: Board(action: "list", id: "ID1")]',
       'ID2 (finder, task ID3, just now): cache',
       'ID1 (finder, task ID4, just now): tests',
-      '</outside NONCE>',
     ].join('\n'),
   );
   const posted = eventsOfType(test, 'finding.posted');
@@ -122,12 +116,20 @@ it('lists only later findings after an id, and reads one', async () => {
     SETUP,
   );
   await test.start('main').end.written;
-  const withoutNonce = seen.map((text) => text.replaceAll(/outside [a-z0-9]{8}>/g, 'outside>'));
-  expect(withoutNonce).toEqual([
-    '<outside>\n[Findings 2 to 2 of 2, the oldest first. Later ones: Board(action: "list", id: "ID1")]\nID1 (you, just now): b\n</outside>',
-    '<outside>\nb (finder, task ID1, just now)\n\nsecond\nline\n</outside>',
+  expect(seen).toEqual([
+    '[Findings 2 to 2 of 2, the oldest first. Later ones: Board(action: "list", id: "ID1")]\nID1 (you, just now): b',
+    'b (finder, task ID1, just now)\n\nsecond\nline',
     'No finding is newer than ID1.',
     'Board: id: no finding on the board begins with nothing',
+  ]);
+  // Only what other agents may have written is marked as text from outside.
+  expect(eventsOfType(test, 'call.ended').map(({ nonce }) => nonce !== undefined)).toEqual([
+    false,
+    false,
+    true,
+    true,
+    false,
+    false,
   ]);
 });
 
@@ -159,7 +161,7 @@ it('is not in the requests of an agent whose definition does not name it', async
 it('takes little of a request', async () => {
   const { test } = await runPlay({});
   const [board] = test.model.requests[0]?.prefix.tools.filter(({ name }) => name === 'Board') ?? [];
-  expect(Buffer.byteLength(JSON.stringify(board))).toBe(566);
+  expect(Buffer.byteLength(JSON.stringify(board))).toBe(508);
 });
 
 describe('arguments', () => {
@@ -264,69 +266,6 @@ describe('limits', () => {
     await run.end.written;
     const listed = pages.flatMap((text) => [...text.matchAll(/^(\w{12}) \(/gm)].map(([, id]) => id));
     expect(listed).toEqual(run.tree.board.list().map(({ finding }) => finding));
-    expect(pages.map((text) => text.split('\n').length - 3)).toEqual([100, 100, 50]);
+    expect(pages.map((text) => text.split('\n').length - 1)).toEqual([100, 100, 50]);
   });
 });
-
-describe('a board that is read again from the logs', () => {
-  it('has the findings of the runs before, each once, and the same order', async () => {
-    const shape = fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 5 });
-    await fc.assert(
-      fc.asyncProperty(shape, shape, async (before, after) => {
-        const lines = (round: string, counts: readonly number[]) =>
-          Object.fromEntries(
-            counts.map((count, at) => [
-              `${round}${at}`,
-              [calls(...Array.from({ length: count }, (_, n) => post(`${round}${at}.${n}`)), list())],
-            ]),
-          );
-        const children = (round: string, counts: readonly number[]) =>
-          calls(...counts.map((_, at) => finder(`${round}${at}`)), post(`main ${round}`));
-        const script = play({
-          main: [
-            children('a', before),
-            { text: 'first' },
-            children('b', after),
-            calls(list()),
-            { text: 'second' },
-          ],
-          ...lines('a', before),
-          ...lines('b', after),
-        });
-        const first = testEngine(script, SETUP);
-        const run = first.start('main');
-        await run.end.written;
-        const earlier = run.tree.board.list();
-        const second = testEngine(script, { ...SETUP, store: first.store });
-        const resumed = await second.engine.resume(run.spec.id, CONTINUE);
-        await resumed.end.written;
-        const board = resumed.tree.board.list();
-        expectBoard(board, [first, second]);
-        expect(board.slice(0, earlier.length)).toEqual(earlier);
-        expect(board).toHaveLength(sum(before) + sum(after) + 2);
-        expect(readBoard(first.store, [run.spec.id])).toEqual(board);
-      }),
-      { numRuns: 20 },
-    );
-  });
-
-  it('does not have the findings of a task that a rewind has cut off', async () => {
-    const { test, run } = await runPlay({
-      main: [calls(post('kept')), calls(finder('one'))],
-      one: [calls(post('lost'))],
-    });
-    const board = readBoard(test.store, [run.spec.id]);
-    expect(board.map(({ title }) => title)).toEqual(['kept', 'lost']);
-  });
-});
-
-/** Checks that each posted finding is on the board once, in the order of the posts. */
-function expectBoard(board: readonly BoardFinding[], tests: readonly TestEngine[]): void {
-  const posted = tests.flatMap((test) => eventsOfType(test, 'finding.posted'));
-  expect(board.map(({ finding }) => finding)).toEqual(posted.map(({ finding }) => finding));
-  expect(board.map(({ number }) => number)).toEqual(posted.map((_, at) => at + 1));
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
-}
