@@ -46,9 +46,7 @@ export interface BoardFinding extends FindingContent {
  * Puts together the board of a tree from the findings in the logs of its tasks: each finding once, in the order in which
  * they were posted. The order of the lists does not matter.
  */
-export function mergeFindings(
-  lists: Iterable<readonly BoardFinding[]>,
-): readonly BoardFinding[] {
+export function mergeFindings(lists: Iterable<readonly BoardFinding[]>): readonly BoardFinding[] {
   const byId = new Map<string, BoardFinding>();
   for (const list of lists) {
     for (const each of list) {
@@ -81,6 +79,14 @@ export function findFinding(
   if (found.length === 1) return first;
   const message = `id: ${shown} is the beginning of ${plural(found.length, 'id')}; give more of it`;
   return new MusterError('INVALID_PARAM', message);
+}
+
+/** Returns the findings in the log of a task that the task has posted itself, and not the task of which it is a branch. */
+export function selectOwnFindings(
+  findings: readonly BoardFinding[],
+  task: string,
+): readonly BoardFinding[] {
+  return findings.filter(({ author }) => author.task === task);
 }
 
 function compareFindings(a: BoardFinding, b: BoardFinding): number {

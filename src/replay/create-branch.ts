@@ -164,10 +164,17 @@ function copyBoard(
   const others = readBoard(store, [spec.root]).filter(
     ({ author }) => author.task !== spec.id && author.at <= at,
   );
-  return mergeFindings([findings, others]).map((finding) => ({
-    type: 'finding.posted',
-    ...finding,
-  }));
+  return mergeFindings([findings, others]).map(
+    ({ finding, number, title, text, callId, author }): EventBody => ({
+      type: 'finding.posted',
+      finding,
+      number,
+      title,
+      text,
+      callId,
+      author,
+    }),
+  );
 }
 
 /**

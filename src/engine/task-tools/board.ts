@@ -9,6 +9,7 @@ import {
   MAX_TASK_FINDINGS,
   MAX_TREE_FINDINGS,
   findFinding,
+  selectOwnFindings,
   type BoardFinding,
 } from '../../protocol/board.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
@@ -122,7 +123,7 @@ function postFinding(
     each.callId === callId && each.title === title && each.text === text;
   const earlier = state.findings.find(isSamePost);
   if (earlier !== undefined) return { text: describePost(earlier) };
-  const own = board.filter(({ author }) => author.task === state.spec.id).length;
+  const own = selectOwnFindings(state.findings, state.spec.id).length;
   const full = describeFullBoard({ own, all: board.length });
   if (full !== null) return failure('LIMIT_EXCEEDED', `Board: ${full}`);
   const number = (board.at(-1)?.number ?? 0) + 1;
