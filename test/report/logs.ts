@@ -84,6 +84,10 @@ export function bigTree(
   return createTreeReport(sourceOf(logs), 'root00000000', { now: BEGIN + 100_000, visit });
 }
 
+function posted(finding: string, words: string): EventBody {
+  return { type: 'finding.posted', finding, number: 1, title: words, text: words, callId: 'p' };
+}
+
 function busyLog(
   id: string,
   { at, each, words }: { readonly at: number; readonly each: number; readonly words: string },
@@ -98,6 +102,11 @@ function busyLog(
     ];
   });
   const last = at * 10 + each * 30;
-  const log: readonly Timed[] = [[at * 10, STARTED], ...turns.flat(), [last, ended(words)]];
+  const log: readonly Timed[] = [
+    [at * 10, STARTED],
+    ...turns.flat(),
+    [last, posted(id, words)],
+    [last, ended(words)],
+  ];
   return logOf(id, log, { parent: 'root00000000', description: words, prompt: words });
 }

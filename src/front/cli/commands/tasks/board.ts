@@ -8,7 +8,7 @@ import { defineTasksCommand } from './with-tasks.ts';
 /** `muster tasks board`: the findings of a task's tree, or the text of one. */
 export const tasksBoardCommand = defineTasksCommand({
   words: 'tasks board',
-  summary: 'the findings that the tasks of a tree share; FINDING: the text of one',
+  summary: 'the findings that the tasks of a tree share, or one of them',
   operands: [{ name: 'ID', completes: TASK_VALUES }, { name: '[FINDING]' }],
   flags: [],
   examples: ['muster tasks board 4f2k9x', 'muster tasks board 4f2k9x 81mq0z --json'],

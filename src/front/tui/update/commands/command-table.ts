@@ -101,7 +101,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'board',
     argument: '[ID]',
-    help: 'the findings that the tasks of this conversation share; ID: the text of one',
+    help: 'the findings that the tasks share; ID: one of them',
     run: (state, argument) => {
       const task = state.openTask ?? state.conversation.id;
       if (task === null) return hint(state, 'there is no conversation yet');
