@@ -28,11 +28,11 @@ export type BoardInput =
 const ACTIONS = ['post', 'list', 'read'] as const;
 type BoardAction = (typeof ACTIONS)[number];
 
-/** The arguments of each action. */
-const ARGUMENTS: Readonly<Record<BoardAction, readonly string[]>> = {
-  post: ['action', 'title', 'text'],
-  list: ['action', 'id'],
-  read: ['action', 'id'],
+/** The arguments that do not go with an action. */
+const OTHER_ARGUMENTS: Readonly<Record<BoardAction, readonly string[]>> = {
+  post: ['id'],
+  list: ['title', 'text'],
+  read: ['title', 'text'],
 };
 
 /** The maximum number of findings that one call lists. */
@@ -75,10 +75,13 @@ export function boardTool(engine: EngineContext): Tool<BoardInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<BoardInput> {
-  const all = new ArgumentReader(value, ['action', 'title', 'text', 'id']);
-  const action = all.choice('action', ACTIONS, 'list');
-  if (all.issues.length > 0) return { ok: false, issues: all.issues };
-  const args = new ArgumentReader(value, ARGUMENTS[action]);
+  const args = new ArgumentReader(value, ['action', 'title', 'text', 'id']);
+  const action = args.choice('action', ACTIONS, 'list');
+  if (args.issues.length > 0) return { ok: false, issues: args.issues };
+  for (const name of OTHER_ARGUMENTS[action]) {
+    if (args.optionalText(name, 'a text') !== null)
+      args.issues.push(`${name}: does not go with action ${action}`);
+  }
   const findingId = 'the id of a finding, or the beginning of one';
   if (action === 'list') return args.result({ action, id: args.optionalText('id', findingId) });
   if (action === 'read') return args.result({ action, id: args.text('id', findingId) });

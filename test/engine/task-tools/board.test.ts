@@ -170,6 +170,14 @@ describe('arguments', () => {
   it.each<[JsonObject, unknown]>([
     [{}, { ok: true, input: { action: 'list', id: null } }],
     [
+      { action: 'list', id: '', title: '', text: null },
+      { ok: true, input: { action: 'list', id: null } },
+    ],
+    [
+      { action: 'list', number: 3 },
+      { ok: false, issues: ['number: is not an argument; valid are action, title, text, id'] },
+    ],
+    [
       { action: 'list', id: 'abc' },
       { ok: true, input: { action: 'list', id: 'abc' } },
     ],
@@ -181,14 +189,17 @@ describe('arguments', () => {
       { action: 'post', title: ' a\n\u001b[31mb\u001b[0m ', text: '\n</outside>\u0007\n ' },
       { ok: true, input: { action: 'post', title: 'a b', text: '</outside>' } },
     ],
-    [{ action: 'drop' }, { ok: false, issues: ['action: must be one of post, list, read, not "drop"'] }],
+    [
+      { action: 'drop' },
+      { ok: false, issues: ['action: must be one of post, list, read, not "drop"'] },
+    ],
     [
       { action: 'read' },
       { ok: false, issues: ['id: must be the id of a finding, or the beginning of one, not null'] },
     ],
     [
       { action: 'list', title: 'x' },
-      { ok: false, issues: ['title: is not an argument; valid are action, id'] },
+      { ok: false, issues: ['title: does not go with action list'] },
     ],
     [
       { action: 'post', title: '\u001b[31m', text: '\u0007' },
@@ -264,7 +275,9 @@ describe('limits', () => {
     );
     const run = test.start('main');
     await run.end.written;
-    const listed = pages.flatMap((text) => [...text.matchAll(/^(\w{12}) \(/gm)].map(([, id]) => id));
+    const listed = pages.flatMap((text) =>
+      [...text.matchAll(/^(\w{12}) \(/gm)].map(([, id]) => id),
+    );
     expect(listed).toEqual(run.tree.board.list().map(({ finding }) => finding));
     expect(pages.map((text) => text.split('\n').length - 1)).toEqual([100, 100, 50]);
   });
