@@ -188,6 +188,37 @@ it('is the same in a rerun, which writes what the log has', async () => {
   expect(tasks).toHaveLength(4);
 });
 
+it('gets what a task posted in another process when the task is resumed here', async () => {
+  const store = openMemoryStore();
+  const posting = play({ child: [{ text: 'ended' }, calls(post('posted elsewhere'))] });
+  let child = '';
+  const test = testEngine(
+    play({
+      main: [
+        calls(post('first'), spawn('child')),
+        async () => {
+          child = eventsOfType(test, 'child.created')[0]?.child ?? '';
+          const other = testEngine(posting, { ...SETUP, store });
+          const maxRights = <T>(rights: T): T => rights;
+          await (
+            await other.engine.resume(child, { prompt: 'go on', maxRights })
+          ).end.written;
+          return calls(post('second'));
+        },
+        () => calls({ name: 'Task', id: 'again', input: { prompt: 'and now', resume: child } }),
+        calls(post('third')),
+      ],
+    }),
+    { ...SETUP, store },
+  );
+  const run = test.start('main');
+  await run.end.written;
+  const board = run.tree.board.list();
+  expect(sortedTitles(board)).toEqual(['first', 'posted elsewhere', 'second', 'third']);
+  expect(board.map(({ number }) => number)).toEqual([1, 2, 2, 3]);
+  expect(readBoard(store, [run.spec.id])).toEqual(board);
+});
+
 it('leaves out a log that is lost', async () => {
   const { test, id } = await played();
   const { store } = test;
