@@ -261,7 +261,15 @@ function applyNewOwner(state: TaskState): void {
 }
 
 function toFinding(
-  { finding, number, title, text, callId, author, ts }: Extract<TaskEvent, { type: 'finding.posted' }>,
+  {
+    finding,
+    number,
+    title,
+    text,
+    callId,
+    author,
+    ts,
+  }: Extract<TaskEvent, { type: 'finding.posted' }>,
   { spec }: TaskState,
 ): BoardFinding {
   const own = { task: spec.id, agent: spec.agent.name, at: ts };
