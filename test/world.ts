@@ -31,7 +31,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   ],
   /** Tasks of the built program: budgets, questions, summaries, damaged logs, replay, and commands that show tasks. */
   tasks: [
-    'test/e2e/{background-shells,budgets,compaction,damaged-logs,damaged-logs-random}.test.ts',
+    'test/e2e/{background-shells,board-hostile,budgets,compaction,damaged-logs,damaged-logs-random}.test.ts',
     'test/e2e/{forked-context,lost-output}.test.ts',
     'test/e2e/{privacy,questions,replay,reuse,rewind,secrets}.test.ts',
     'test/e2e/{tasks-commands,tasks-dead,tasks-running,tasks-show}.test.ts',

@@ -9,7 +9,6 @@ import {
   MEMORY_TOOLS,
   TOOL_NAMES,
   CONFIGURED_TOOLS,
-  UNBUILT_TOOLS,
 } from '../protocol/tool-names.ts';
 import { explainClosedTool } from './call-limits.ts';
 import { hasToolEffect, isCommandTool } from './tool-effects.ts';
@@ -150,7 +149,6 @@ function sortForRequest(names: ReadonlySet<string>): readonly string[] {
 }
 
 const MCP = 'mcp__';
-const UNBUILT = 'Muster does not have this tool yet.';
 
 function explainDrop(
   name: string,
@@ -158,7 +156,6 @@ function explainDrop(
   request: ToolViewRequest,
 ): string | undefined {
   if (tool === undefined) {
-    if (UNBUILT_TOOLS.has(name)) return UNBUILT;
     if (name.startsWith(MCP)) return explainMissingServerTool(name, request.servers ?? []);
     return CONFIGURED_TOOLS.get(name) ?? 'No such tool is available here.';
   }

@@ -4,7 +4,7 @@
  */
 export const OWN_COMMAND_NAMES: ReadonlySet<string> = new Set(
   (
-    'agents allowed-tools clear compact config context continue copy cost ' +
+    'agents allowed-tools board clear compact config context continue copy cost ' +
     'edit editor exit export help hooks init login logout mcp ' +
     'memory model new permissions quit redo reset restart resume ' +
     'rewind settings shells stats status take-back task-apply task-diff task-discard ' +

@@ -85,6 +85,8 @@ export interface Receipt {
   readonly childReceipts: Readonly<Record<string, ChildReceipt>>;
   /** The refused calls, as `Tool: reason`. */
   readonly refusals: readonly string[];
+  /** The findings that the task has posted on the board of its tree. Absent if it has posted none. */
+  readonly findings?: readonly { readonly id: string; readonly title: string }[];
   readonly models: readonly string[];
   /** The faults of the model or its provider after which Muster repeated the request or informed the model. */
   readonly faults: readonly { readonly fault: ModelFault; readonly count: number }[];

@@ -23,9 +23,6 @@ const ON_REQUEST_TOOLS = [
   CODE_TOOL,
 ];
 
-/** The tools that definitions may name although they do not exist yet. A task is informed about them and works without them. */
-export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(listNames('Board'));
-
 /**
  * The tools that exist only with a configuration, each with the reason why it is missing, as a sentence. Built-in agents
  * list them, and work without them.

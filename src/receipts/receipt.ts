@@ -1,4 +1,5 @@
 import { dropMissing } from '../base/drop-missing.ts';
+import { selectOwnFindings } from '../protocol/board.ts';
 import { describeAcceptance } from '../protocol/acceptance.ts';
 import { listCommandShells, type ShellState } from '../protocol/state/owned-work.ts';
 import type { ChildReceipt, Receipt, ShellRun } from '../protocol/result.ts';
@@ -30,6 +31,7 @@ export function buildReceipt(state: TaskState): Receipt {
       [...state.children].flatMap(([id, { receipt }]) => (receipt === null ? [] : [[id, receipt]])),
     ),
     refusals: state.refusals,
+    ...buildFindings(state),
     models: state.models,
     faults: [...state.faults].map(([fault, count]) => ({ fault, count })),
     ...(state.reused === null ? {} : { reused: { task: state.reused.of, at: state.reused.at } }),
@@ -37,6 +39,12 @@ export function buildReceipt(state: TaskState): Receipt {
     endedBecause: state.end?.because ?? 'it has not ended',
     claims: state.activation.claims,
   };
+}
+
+function buildFindings({ findings, spec }: TaskState): Pick<Receipt, 'findings'> {
+  const own = selectOwnFindings(findings, spec.id);
+  if (own.length === 0) return {};
+  return { findings: own.map(({ finding, title }) => ({ id: finding, title })) };
 }
 
 /**
@@ -121,6 +129,7 @@ export function formatReceiptParts(state: TaskState, detail: ReceiptDetail): rea
         ]
       : []),
     formatRefusals(state, detail),
+    ...formatFindings(state),
     ...state.acceptance.checks.slice(-1).map(({ outcome }) => describeAcceptance(outcome)),
     ...(children.size === 0 ? [] : [formatChildren(state)]),
     ...(unknownCalls.size === 0
@@ -258,6 +267,11 @@ function formatRefusals({ refusals }: TaskState, detail: ReceiptDetail): string 
   if (detail === 'counts') return plural(length, 'refusal');
   const shown = refusals.slice(-MAX_SHOWN_REFUSALS).map(quoteText);
   return `${plural(length, 'refusal')}: ${joinLast(shown, length)}`;
+}
+
+function formatFindings({ findings, spec }: TaskState): readonly string[] {
+  const { length } = selectOwnFindings(findings, spec.id);
+  return length === 0 ? [] : [`${plural(length, 'finding')} on the board`];
 }
 
 function formatChildren({ children }: TaskState): string {

@@ -7,7 +7,9 @@ import type { TaskStore } from '../store/task-store.ts';
 import { completePrefix } from '../engine/delegation/create-task.ts';
 import { PrefixCache } from '../engine/prompt/prefix.ts';
 import { readFullLog } from '../engine/task/fold-log.ts';
+import { readBoard } from '../engine/task/tree-board.ts';
 import { findBranchPoint } from '../engine/rewind/plan-rewind.ts';
+import { mergeFindings } from '../protocol/board.ts';
 import { foldEvents } from '../protocol/state/fold.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import { stripStamp } from '../protocol/events/event-body.ts';
@@ -81,7 +83,8 @@ export async function createBranch(
     ];
     const copied = copyEvents(kept).filter((body) => importedUpTo < 0 || !isGrant(body));
     const resumed = { type: 'task.resumed', by: 'user', callId: null } as const;
-    log.append([...copied, ...lostWorkEvents(state), resumed]);
+    const findings = copyBoard(store, state, before.at(-1)?.ts ?? 0);
+    log.append([...copied, ...findings, ...lostWorkEvents(state), resumed]);
     await log.sync();
   } catch (thrown) {
     log.close();
@@ -146,6 +149,33 @@ function isGrant({ type }: EventBody): boolean {
 /** Returns true for a rule that the user has set or removed. It also binds a branch from an earlier event. */
 function isRuleChange({ type }: Pick<TaskEvent, 'type'>): boolean {
   return type === 'rights.restricted' || type === 'rule.removed';
+}
+
+/**
+ * Copies the findings that were on the board of the tree at a time, also those of other tasks: the conversation may name
+ * them. Each keeps its id and its author.
+ *
+ * @param at milliseconds since the epoch
+ */
+function copyBoard(
+  store: TaskStore,
+  { spec, findings }: TaskState,
+  at: number,
+): readonly EventBody[] {
+  const others = readBoard(store, [spec.root]).filter(
+    ({ author }) => author.task !== spec.id && author.at <= at,
+  );
+  return mergeFindings([findings, others]).map(
+    ({ finding, number, title, text, callId, author }): EventBody => ({
+      type: 'finding.posted',
+      finding,
+      number,
+      title,
+      text,
+      callId,
+      author,
+    }),
+  );
 }
 
 /**
@@ -230,6 +260,7 @@ function copyEvent(body: EventBody): EventBody | null {
     case 'child.ended':
     case 'shell.started':
     case 'shell.ended':
+    case 'finding.posted':
     case 'notified':
     case 'server.logged':
     case 'limit.reached':

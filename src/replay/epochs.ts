@@ -228,6 +228,7 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'server.logged':
     case 'hook.ran':
     case 'todos.set':
+    case 'finding.posted':
     case 'request.ended':
     case 'acceptance.prepared':
     case 'workspace.opened':

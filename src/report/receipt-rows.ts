@@ -46,6 +46,9 @@ export function listReceiptRows(receipt: Receipt): readonly ReceiptRow[] {
     { name: 'shells', items: shells.map(formatShell) },
     { name: 'children', items: groupInLines(receipt.children) },
     { name: 'refused', items: receipt.refusals },
+    ...(receipt.findings === undefined
+      ? []
+      : [{ name: 'findings', items: receipt.findings.map(({ id, title }) => `${id}  ${title}`) }]),
     { name: 'faults', items: faults.map(({ fault, count }) => `${fault} × ${count}`) },
     { name: 'models', items: receipt.models },
     { name: 'claims', items: claims.map(formatFlag) },

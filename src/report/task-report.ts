@@ -16,6 +16,7 @@ import {
   type WorkspaceView,
 } from '../protocol/state/workspace-view.ts';
 import type { LandingState } from '../protocol/workspace.ts';
+import type { BoardFinding } from '../protocol/board.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 
 /** A task as its log describes it. Times are milliseconds since the epoch. */
@@ -45,6 +46,8 @@ export interface TaskReport {
   readonly estimated: UsageTotal;
   readonly receipt: Receipt;
   readonly warnings: readonly string[];
+  /** The findings in the log of the task. */
+  readonly findings: readonly BoardFinding[];
   readonly events: number;
   /** The rewinds of the task. */
   readonly rewinds: readonly RewindRow[];
@@ -148,6 +151,7 @@ export class TaskReportFold {
       estimated: sumLedger(state.ledger, { isEstimated: true }),
       receipt: buildReceipt({ ...state, status }),
       warnings: state.warnings,
+      findings: state.findings,
       events: this.events,
       rewinds: this.rewinds,
       workspace: reportWorkspace({ ...state, status }, at.landing),

@@ -1,5 +1,6 @@
 import { addUsageTotals, NO_USAGE_TOTAL, type UsageTotal } from '../protocol/state/ledger.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
+import { mergeFindings, type BoardFinding } from '../protocol/board.ts';
 import { findOverlaps, type Overlap } from '../protocol/state/overlaps.ts';
 import type { LandingState } from '../protocol/workspace.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
@@ -161,6 +162,11 @@ export interface LogClock {
   aheadMs: number;
   /** Returns the next event with its time on the timeline as `ts`. */
   timed(event: TaskEvent): TaskEvent;
+}
+
+/** Puts together the board of a task and its descendants. */
+export function findTreeBoard({ rows }: TreeReport): readonly BoardFinding[] {
+  return mergeFindings(rows.map(({ report }) => report?.findings ?? []));
 }
 
 /** Finds the files that several tasks of a tree have changed and that wait in their workspaces. */

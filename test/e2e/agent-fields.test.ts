@@ -203,7 +203,7 @@ describe('an effort', () => {
 describe.concurrent('an agent that cannot be started', () => {
   const agents = session({
     lost: { tools: 'Teleport' },
-    searcher: { tools: 'Board, Bash' },
+    searcher: { tools: 'AskUser, Bash' },
     bare: { tools: [] },
   });
 

@@ -6,7 +6,7 @@ import { openWorld, type World } from './world.ts';
 const CODER = `---
 name: coder
 description: Writes code where it is told to.
-tools: Read, Frobnicate, Board, Write, mcp__github__issues
+tools: Read, Frobnicate, Write, mcp__github__issues
 disallowed-tools: bash_tool
 deny-rules: [Bsh(git push:*)]
 isolation: remote
@@ -34,7 +34,6 @@ function world(): Promise<World> {
 
 const LACKS = [
   /Frobnicate: No tool of that name is known\./,
-  /Board: Muster does not have this tool yet\./,
   /Write: The deny rule .* forbids it\./,
   /mcp__github__issues: No MCP server github is configured\./,
   /denial of bash_tool: No tool of that name is known: nothing is denied\./,
@@ -77,7 +76,6 @@ describe('what a definition asks for and does not get', () => {
       'tool Frobnicate',
       'denial bash_tool',
       'tool Write',
-      'tool Board',
       'tool mcp__github__issues',
       'rule Bsh(git push:*)',
       'isolation remote',
@@ -91,9 +89,6 @@ describe('what a definition asks for and does not get', () => {
     expect(explained.stdout).toContain('# Not available');
     const checked = await own.run(['agents', 'check', 'coder']);
     expect(checked.stdout).toMatch(/Unknown tool `Frobnicate`/);
-    expect(checked.stdout).toMatch(
-      /It requests Board but does not get it: Muster does not have this tool yet/,
-    );
     expect(checked.stdout).toMatch(/It requests mcp__github__issues but does not get it/);
     expect(checked.stdout).toMatch(/Unknown tool `bash_tool`; it denies nothing/);
     expect(checked.stdout).toMatch(

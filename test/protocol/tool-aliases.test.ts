@@ -4,8 +4,7 @@ import {
   expandToolName,
   findGrantedTools,
 } from '../../src/protocol/tool-aliases.ts';
-import { CORE_TOOLS, TOOL_NAMES, UNBUILT_TOOLS } from '../../src/protocol/tool-names.ts';
-import { builtinTools } from '../../src/tools/index.ts';
+import { CORE_TOOLS, TOOL_NAMES } from '../../src/protocol/tool-names.ts';
 
 test("Muster's own names are their own, in any case", () => {
   for (const name of TOOL_NAMES) {
@@ -89,7 +88,7 @@ test.each<[string, string, readonly object[] | undefined]>([
   expect(findGrantedTools(word, vendor)).toEqual(granted);
 });
 
-/** The catalogue of S0: every name works in a definition. `not built`: the task goes without, and is told. */
+/** The catalogue of S0: every name works in a definition. */
 test.each([
   ['current_time', 'CurrentTime'],
   ['sleep', 'Sleep'],
@@ -120,13 +119,6 @@ test.each([
   ['task_replay', 'TaskReplay'],
   ['notify', 'Notify'],
   ['spawn_subagent', 'Task'],
-])('%s is %s', (word, name, state = 'built') => {
+])('%s is %s', (word, name) => {
   expect(expandToolName(word, 'gen')).toEqual([name]);
-  expect(UNBUILT_TOOLS.has(name)).toBe(state === 'not built');
-});
-
-test('a name that is listed as not built is in no registry', () => {
-  const built = builtinTools().map(({ name }) => name);
-  expect(built.filter((name) => UNBUILT_TOOLS.has(name))).toEqual([]);
-  expect([...UNBUILT_TOOLS].filter((name) => !TOOL_NAMES.includes(name))).toEqual([]);
 });

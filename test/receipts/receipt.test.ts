@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { quoteText, formatReceiptParts } from '../../src/receipts/receipt.ts';
+import { buildReceipt, quoteText, formatReceiptParts } from '../../src/receipts/receipt.ts';
 import type { EventBody } from '../../src/protocol/events/event.ts';
 import type { CommandRun, FileChange } from '../../src/protocol/tool.ts';
 import { callOf, childOf, ranCommands, stateOf } from './support.ts';
@@ -40,6 +40,25 @@ function shell(id: string, command: string, exitCode: number | null): readonly E
 describe('the line of a receipt', () => {
   it('names each thing that did not happen', () => {
     expect(lineOf([])).toEqual(NOTHING);
+  });
+
+  it('counts the findings that the task itself has posted', () => {
+    const posted = {
+      type: 'finding.posted',
+      number: 1,
+      title: 'The cache',
+      text: 'It is keyed by path.',
+      callId: 'p',
+    } as const;
+    const author = { task: 'task00000009', agent: 'Explore', at: 1 };
+    const events = [
+      { ...posted, finding: 'finding00001' },
+      { ...posted, finding: 'finding00002', author },
+    ];
+    expect(lineOf(events)).toEqual([...NOTHING, '1 finding on the board']);
+    expect(buildReceipt(stateOf(events)).findings).toEqual([
+      { id: 'finding00001', title: 'The cache' },
+    ]);
   });
 
   it('names everything that happened, in a fixed order', () => {

@@ -79,14 +79,31 @@ export function bigTree(
         ids.map((id): Timed => [1, child(id)]),
       ),
     ],
-    ...ids.map((id, at) => [id, busyLog(id, { at, each, words })] as const),
+    ...ids.map(
+      (id, at) => [id, busyLog(id, { at, each, words, posts: at === tasks - 1 })] as const,
+    ),
   ]);
   return createTreeReport(sourceOf(logs), 'root00000000', { now: BEGIN + 100_000, visit });
 }
 
+function posted(finding: string, words: string): EventBody {
+  return { type: 'finding.posted', finding, number: 1, title: words, text: words, callId: 'p' };
+}
+
 function busyLog(
   id: string,
-  { at, each, words }: { readonly at: number; readonly each: number; readonly words: string },
+  {
+    at,
+    each,
+    words,
+    posts,
+  }: {
+    readonly at: number;
+    readonly each: number;
+    readonly words: string;
+    /** Whether the task posts a finding. */
+    readonly posts: boolean;
+  },
 ): readonly TaskEvent[] {
   const turns = Array.from({ length: each }, (_, turn): readonly Timed[] => {
     const begin = at * 10 + turn * 30;
@@ -98,6 +115,11 @@ function busyLog(
     ];
   });
   const last = at * 10 + each * 30;
-  const log: readonly Timed[] = [[at * 10, STARTED], ...turns.flat(), [last, ended(words)]];
+  const log: readonly Timed[] = [
+    [at * 10, STARTED],
+    ...turns.flat(),
+    ...(posts ? [[last, posted(id, words)] as const] : []),
+    [last, ended(words)],
+  ];
   return logOf(id, log, { parent: 'root00000000', description: words, prompt: words });
 }

@@ -10,7 +10,7 @@ import { findUnmetRequests } from '../../engine/prompt/unmet-requests.ts';
 import { type AvailableTool, createToolView } from '../../policy/tool-view.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
 import { attenuate, createRootRights } from '../../policy/attenuate.ts';
-import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
+import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 import { builtinTools } from '../../tools/index.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { UnmetRequest } from '../../protocol/unmet-request.ts';
@@ -169,8 +169,7 @@ function describeUnmet({
   }
   return {
     code: 'unmet-tool',
-    // A tool that Muster does not have yet is not a mistake in the file.
-    severity: UNBUILT_TOOLS.has(name) ? 'note' : 'warning',
+    severity: 'warning',
     message: `It requests ${name} but does not get it: ${reason}`,
     fix: 'Remove it from the list, or grant what is missing. Until then, tasks of the agent run without it and report this.',
   };
@@ -230,7 +229,7 @@ const UNMET_FIELDS = {
  */
 function listTaskTools(): readonly AvailableTool[] {
   const known = new Map(builtinTools().map(({ name, kind }) => [name, kind]));
-  return TOOL_NAMES.filter((name) => !UNBUILT_TOOLS.has(name)).map((name) => ({
+  return TOOL_NAMES.map((name) => ({
     name,
     kind: known.get(name) ?? 'meta',
   }));

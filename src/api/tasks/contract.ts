@@ -1,3 +1,4 @@
+import type { BoardFinding } from '../../protocol/board.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskOwner, TaskSummary } from '../../store/task-store.ts';
@@ -68,6 +69,8 @@ export interface Tasks {
    * turn.
    */
   context(id: string, turn: number | null): Promise<TaskContext>;
+  /** Returns the findings of the whole tree to which a task belongs, in the order in which they were posted. */
+  board(id: string): Promise<readonly BoardFinding[]>;
   /** Reads the events of a task from number `fromSeq` on. Default: from the first event. */
   events(id: string, fromSeq?: number): AsyncIterable<TaskEvent>;
   /**

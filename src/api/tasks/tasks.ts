@@ -99,6 +99,10 @@ function createTasks(
       const details = createSettingsDetails(environment, taskDirectory.dataDir);
       return readTaskContext(store, { id: store.resolveId(prefix), turn }, details);
     },
+    async board(prefix) {
+      const { readTaskBoard } = await import('./task-board.ts');
+      return readTaskBoard(store, store.resolveId(prefix));
+    },
     events: (prefix, fromSeq = 0) => store.streamEvents(store.resolveId(prefix), fromSeq),
     async watch(prefix, options) {
       const { watchTasks } = await import('./watch-tasks.ts');

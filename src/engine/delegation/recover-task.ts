@@ -19,6 +19,7 @@ import { openJournal, type Journal } from '../task/journal.ts';
 import { shellEndEvents } from '../shells/shell-end.ts';
 import { TaskRun } from '../task/task-run.ts';
 import { TaskTree } from '../task/task-tree.ts';
+import { readBoard } from '../task/tree-board.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
@@ -90,6 +91,9 @@ function recoverTask(engine: EngineContext, id: string, position: TreePosition):
     const { spec } = journal.state;
     requireOwnWorkspace(deps, spec);
     tree.fileVersions.setEarlierVersions(() => readFileVersions(deps.store, spec.root));
+    if (position.tree === null)
+      tree.board.setEarlierFindings(() => readBoard(deps.store, [spec.root, id]));
+    else tree.board.add(journal.state.findings);
     if (spec.fanOut !== undefined) tree.addItems(journal.state.children.keys());
     tree.addTasks(listKnownDescendants(journal.state));
     const tools = selectRecordedTools(deps, journal.state);

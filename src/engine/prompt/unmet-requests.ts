@@ -5,7 +5,7 @@ import { isServerToolName } from '../../protocol/server-tool-names.ts';
 import { type UnmetRequest } from '../../protocol/unmet-request.ts';
 import { parseRules } from '../../policy/rules/rules.ts';
 import { ISOLATIONS } from '../../protocol/workspace.ts';
-import { CONFIGURED_TOOLS, CORE_TOOLS, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
+import { CONFIGURED_TOOLS, CORE_TOOLS } from '../../protocol/tool-names.ts';
 
 /** The codes of problems in a definition that concern servers, whose reports also name the file. */
 const SERVER_CODES: ReadonlySet<string> = new Set(['invalid-servers']);
@@ -90,7 +90,7 @@ function findUnreadableRules(
 }
 
 function asksByName({ tools, delegatesTo = [], origin }: AgentDefinition, name: string): boolean {
-  const mayBeMissing = name === 'Task' || UNBUILT_TOOLS.has(name) || CONFIGURED_TOOLS.has(name);
+  const mayBeMissing = name === 'Task' || CONFIGURED_TOOLS.has(name);
   if (origin.scope === 'builtin' && mayBeMissing) return false;
   if (name === 'Task' && delegatesTo.length > 0) return true;
   // A definition that names its servers, and no tools, gets a list of the core tools and those of the servers.

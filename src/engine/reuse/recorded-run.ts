@@ -152,6 +152,8 @@ export class RecordedRunReader {
         // A grant from a flag or a file is part of the inputs, which are compared.
         if (event.question === undefined) return null;
         return 'asked a person';
+      case 'finding.posted':
+        return 'posted findings on the board';
       case 'workspace.opened':
       case 'workspace.closed':
         return 'worked in a workspace';

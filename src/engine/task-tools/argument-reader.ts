@@ -64,6 +64,18 @@ export class ArgumentReader {
     return '';
   }
 
+  /**
+   * Reads an optional text; null if it is absent or empty.
+   *
+   * @param meaning describes the argument in the issue
+   */
+  optionalText(name: string, meaning: string): string | null {
+    const value = this.getOptional(name) ?? null;
+    if (value === null || typeof value === 'string') return value;
+    this.addWrongValue(name, meaning, value);
+    return null;
+  }
+
   /** Reads an optional command line. A list of words becomes one text, with quotes around words that need them. */
   commandLine(name: string): string {
     const value = this.values.get(name) ?? '';

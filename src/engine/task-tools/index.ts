@@ -6,6 +6,7 @@ import {
 } from '../delegation/delegation.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { askUserTool } from './ask-user.ts';
+import { boardTool } from './board.ts';
 import { exitPlanModeTool } from './exit-plan-mode.ts';
 import { mcpCallTool, mcpResourceTool } from './mcp-call.ts';
 import { notifyTool } from './notify.ts';
@@ -42,6 +43,7 @@ export function createTaskTools(
     ),
     taskListTool(engine),
     taskReplayTool(engine),
+    boardTool(engine),
     taskLandTool(engine),
     runTemplateTool(engine),
     toolSearchTool(engine),

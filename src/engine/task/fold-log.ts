@@ -56,7 +56,7 @@ export class LogFold {
  * Folds the log of a task, which any process may own. Throws MusterError (`NOT_FOUND`) when the beginning of the log
  * is missing.
  */
-export function foldLog(store: TaskStore, id: string): TaskState {
+export function foldLog(store: Pick<TaskStore, 'scan' | 'logPath'>, id: string): TaskState {
   const fold = new LogFold((visit) => void store.scan(id, visit));
   const problems = store.scan(id, fold.add);
   const { state } = fold;

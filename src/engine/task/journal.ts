@@ -174,6 +174,8 @@ function formatEvent(event: TaskEvent): string | null {
     }
     case 'notified':
       return `· ${event.message}\n`;
+    case 'finding.posted':
+      return `· finding: ${firstLine(event.title)}\n`;
     case 'server.logged':
       return `· ${firstLine(formatServerMessage(event))}\n`;
     case 'hook.ran':

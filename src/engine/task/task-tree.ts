@@ -3,6 +3,7 @@ import { treeCaps, type EngineSettings } from '../limits/configured-limits.ts';
 import { CommandQueue, Slots, TaskAdmission, type Slot } from '../limits/slots.ts';
 import type { EngineDeps } from './deps.ts';
 import { FileVersions, FileLocks } from './shared-files.ts';
+import { TreeBoard } from './tree-board.ts';
 import type { ModeToGrant } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
 import type { Inbox, TaskWithMode, WaitingQuestion } from './inbox.ts';
@@ -23,7 +24,7 @@ interface Member extends TaskWithMode {
   stop(order: StopOrder): void;
 }
 
-/** The state that the tasks of one tree share in this process, such as slots, budget and file versions. */
+/** The state that the tasks of one tree share in this process, such as slots, budget, file versions and the board. */
 export class TaskTree {
   /** The id of the task at the top of the tree in this process. */
   readonly id: string;
@@ -36,6 +37,7 @@ export class TaskTree {
   readonly wallMs: number | null;
   readonly fileVersions = new FileVersions();
   readonly fileLocks = new FileLocks();
+  readonly board = new TreeBoard();
   /** The handling of questions to people. */
   onAsk: OnAsk;
   readonly idleDetector: IdleDetector;

@@ -10,6 +10,7 @@ import { skillsListCommand, skillsCheckCommand } from './commands/skills.ts';
 import { tasksListCommand } from './commands/tasks/list.ts';
 import { tasksShowCommand } from './commands/tasks/show.ts';
 import { tasksLogCommand } from './commands/tasks/log.ts';
+import { tasksBoardCommand } from './commands/tasks/board.ts';
 import { tasksContextCommand } from './commands/tasks/context.ts';
 import { tasksWatchCommand } from './commands/tasks/watch.ts';
 import { tasksStopCommand, tasksBackgroundCommand } from './commands/tasks/stop.ts';
@@ -78,6 +79,7 @@ export const CLI_COMMANDS: readonly Command[] = [
   tasksShowCommand,
   tasksLogCommand,
   tasksContextCommand,
+  tasksBoardCommand,
   tasksWatchCommand,
   tasksStopCommand,
   tasksResumeCommand,

@@ -1,5 +1,6 @@
 import { describeAcceptance } from '../../protocol/acceptance.ts';
 import { formatServerMessage, toNoticeLevel } from '../../protocol/server-message.ts';
+import { findingTitle } from '../../report/board-lines.ts';
 import { describeRequest } from '../../report/request-line.ts';
 import { formatClockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
@@ -173,6 +174,8 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}« ${name}: put back to event ${event.to}`;
     case 'notified':
       return `${indent}${NOTICE_MARKS[event.level]} ${name}: ${event.message}`;
+    case 'finding.posted':
+      return `${indent}· ${name}: finding: ${findingTitle(event)}`;
     case 'task.ended':
       return isHidden ? null : `${indent}${endText(state, name)}`;
     case 'turn.retried':

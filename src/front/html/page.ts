@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatCost, formatCount } from '../../report/cost-text.ts';
 import { formatUtc } from '../../report/figures.ts';
-import type { TreeReport, TreeRow } from '../../report/tree-report.ts';
+import { findTreeBoard, type TreeReport, type TreeRow } from '../../report/tree-report.ts';
 import { formatDuration, collapseWhitespace, plural } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
 import { LOG_VERSION } from '../../protocol/events/event.ts';
@@ -11,6 +11,7 @@ import type { EventLines } from './event-lines.ts';
 import { axis, laneSvg, legend } from './lane.ts';
 import type { TaskDiff } from './task-diffs.ts';
 import { taskDetails, detailsTitle } from './task-details.ts';
+import { boardSection } from './board-section.ts';
 
 /** The maximum number of tasks on a page; the other tasks are only counted. */
 const SHOWN_TASKS = 2_000;
@@ -38,6 +39,7 @@ export function* treePage(
   const { from } = tree;
   for (const [at, row] of rows.entries())
     yield taskDetails(row, at, { events, from, diff: diffs.get(row.id) ?? null });
+  yield boardSection(findTreeBoard(tree));
   yield '</main>\n</body>\n</html>\n';
 }
 

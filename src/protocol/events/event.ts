@@ -3,6 +3,7 @@ import type { ErrorInfo } from '../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Attachment } from '../attachment.ts';
 import type { AcceptanceOutcome } from '../acceptance.ts';
+import type { FindingAuthor, FindingContent } from '../board.ts';
 import type { WorkspaceResult, WorkspaceStart } from '../workspace.ts';
 import type { EndReason } from '../end-reason.ts';
 import type { TaskInput } from '../input.ts';
@@ -441,6 +442,12 @@ export type EventBody =
     }
   /** The task has replaced its list of todos. */
   | { readonly type: 'todos.set'; readonly items: readonly TodoItem[] }
+  /** The task has posted a finding on the board of its tree. */
+  | (FindingContent & {
+      readonly type: 'finding.posted';
+      /** The author of a finding that was copied into the log of a branch. Absent if the task of this log posted it. */
+      readonly author?: FindingAuthor;
+    })
   /**
    * The state of the task's directory before its work was recorded, so that the work can be checked. `baseline`: the hash
    * of the blob that holds it.

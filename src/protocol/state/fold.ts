@@ -12,6 +12,7 @@ import {
 } from './call-record.ts';
 import { applyToConversation, PROMPT_INPUT } from './conversation.ts';
 import { applyToDelegations } from './delegations.ts';
+import type { BoardFinding } from '../board.ts';
 import type { TaskEvent } from '../events/event.ts';
 import { applyToFaults } from './faults.ts';
 import { applyToInbox, countQuestion, isParked } from './questions.ts';
@@ -228,6 +229,9 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       if (event.about !== null && event.outcome.updatedInput !== undefined)
         state.inputsFromHooks.set(event.about, event.outcome.updatedInput);
       return;
+    case 'finding.posted':
+      state.findings.push(toFinding(event, state));
+      return;
     case 'todos.set':
       state.todos = event.items;
       return;
@@ -254,6 +258,22 @@ function applyNewOwner(state: TaskState): void {
   state.runningCalls.clear();
   updateCallActivity(state);
   if (state.end === null) state.status = isParked(state) ? 'parked' : 'queued';
+}
+
+function toFinding(
+  {
+    finding,
+    number,
+    title,
+    text,
+    callId,
+    author,
+    ts,
+  }: Extract<TaskEvent, { type: 'finding.posted' }>,
+  { spec }: TaskState,
+): BoardFinding {
+  const own = { task: spec.id, agent: spec.agent.name, at: ts };
+  return { finding, number, title, text, callId, author: author ?? own };
 }
 
 function beginActivation(

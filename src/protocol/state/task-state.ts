@@ -18,6 +18,7 @@ import { emptyInbox, type InboxState } from './questions.ts';
 import { initialRepetition, type Repetition } from './repetition.ts';
 import type { TaskStatus } from '../result.ts';
 import type { AcceptanceOutcome } from '../acceptance.ts';
+import type { BoardFinding } from '../board.ts';
 import type { Rewound } from '../events/rewound.ts';
 import { createLifetime, steadyTime, type Lifetime } from './steady-time.ts';
 import * as activations from './activation.ts';
@@ -72,6 +73,8 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   /** The ids of the tasks that are not below this task, but that it may see and address. */
   readonly handed: Set<string>;
   todos: readonly TodoItem[];
+  /** The findings in the log of the task, in order. In a branch, they can be of other tasks. */
+  readonly findings: BoardFinding[];
   readonly acceptance: AcceptanceState;
   readonly workspace: WorkspaceState;
   /** True if a descendant has worked in a workspace, so that its changes can be landed. */
@@ -134,6 +137,7 @@ export function initialState(first: TaskEvent): TaskState {
     skills: new Set(first.spec.skills),
     foundTools: new Map(),
     todos: [],
+    findings: [],
     acceptance: { baseline: null, checks: [], rung: 0 },
     workspace: { start: null, left: null },
     hasWorkspacesBelow: false,

@@ -162,6 +162,13 @@ const REQUIRED_FIELDS: Readonly<Record<EventType, Readonly<Record<string, FieldT
   'server.logged': { callId: 'text', server: 'text', level: 'text', text: 'text' },
   'hook.ran': { event: 'text', outcome: 'object' },
   'todos.set': { items: 'list' },
+  'finding.posted': {
+    finding: 'text',
+    number: 'number',
+    title: 'text',
+    text: 'text',
+    callId: 'text',
+  },
   'acceptance.prepared': { baseline: 'text' },
   'acceptance.started': { turn: 'number' },
   'acceptance.checked': { outcome: 'object' },
@@ -185,6 +192,7 @@ export function hasRequiredFields(event: JsonObject, type: EventType): boolean {
   if (!fields.every(([name, fieldType]) => hasType(event[name], fieldType))) return false;
   if (type === 'input.queued') return isInput(event['input']);
   if (type === 'workspace.closed') return isWorkspaceResult(event['left']);
+  if (type === 'finding.posted') return isOptionalAuthor(event['author']);
   return type !== 'turn.ended' || isMessage(event['message']);
 }
 
@@ -210,6 +218,12 @@ function isInput(value: unknown): boolean {
     hasTexts(value, ['id', 'kind', 'from', 'text']) &&
     (value['enclosed'] === undefined || isQuotedItemList(value['enclosed']))
   );
+}
+
+/** Checks the author of a finding, which only a copied finding names. */
+function isOptionalAuthor(value: unknown): boolean {
+  if (value === undefined) return true;
+  return hasTexts(value, ['task', 'agent']) && typeof value['at'] === 'number';
 }
 
 function isMessage(value: unknown): boolean {

@@ -25,6 +25,7 @@ const SHORTEST: Readonly<Record<string, JsonObject>> = {
   Task: { prompt: 'a' },
   TaskList: {},
   TaskReplay: { task_id: 'a' },
+  Board: { action: 'list' },
   ToolSearch: { query: 'a' },
   RunTemplate: { template: 'a', items: ['b'] },
   TaskLand: { task_id: 'a', action: 'diff' },

@@ -560,7 +560,7 @@ describe('an error names the wrong argument and what is valid', () => {
     ],
     [
       ['tasks', 'lst'],
-      '"tasks lst" is not a command; did you mean tasks list? valid: tasks list, tasks show, tasks log, tasks context, tasks watch, tasks stop, tasks resume, tasks send, tasks answer, tasks background, tasks trace, tasks rerun, tasks branch, tasks rewind, tasks diff, tasks apply, tasks discard, tasks export, tasks import, tasks delete, tasks prune',
+      '"tasks lst" is not a command; did you mean tasks list? valid: tasks list, tasks show, tasks log, tasks context, tasks board, tasks watch, tasks stop, tasks resume, tasks send, tasks answer, tasks background, tasks trace, tasks rerun, tasks branch, tasks rewind, tasks diff, tasks apply, tasks discard, tasks export, tasks import, tasks delete, tasks prune',
     ],
     [
       ['agents', 'frobnicate'],

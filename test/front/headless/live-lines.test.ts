@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LiveLines, type LiveOptions } from '../../../src/front/headless/live-lines.ts';
-import { LOG_VERSION, type EventBody } from '../../../src/protocol/events/event.ts';
+import { LOG_VERSION, type EventBody, type TaskEvent } from '../../../src/protocol/events/event.ts';
 import { call, calls, play } from '../../engine/play.ts';
-import { statesOf, testEngine, waitTool } from '../../engine/support.ts';
+import { statesOf, testEngine, waitTool, WORKER } from '../../engine/support.ts';
 import { eventOutputText } from '../../../src/engine/task/journal.ts';
 
 /** What a person sees of a child that says this, its id and times left out. */
@@ -19,16 +19,20 @@ async function linesOf(
     }),
   );
   await test.start('main').end.written;
+  return linesAbout(test.events, { detail, roots }).map((line) =>
+    line.replace(/(general-purpose|main) \w{6}:/, '$1 ID:').replace(/[\d.]+ m?s$/, 'T'),
+  );
+}
+
+function linesAbout(events: readonly TaskEvent[], options: LiveOptions): readonly string[] {
   const lines: string[] = [];
-  const live = new LiveLines((line) => lines.push(line), { detail, roots });
-  const states = statesOf(test.events);
-  for (const event of test.events) {
+  const live = new LiveLines((line) => lines.push(line), options);
+  const states = statesOf(events);
+  for (const event of events) {
     const state = states.get(event.task);
     if (state !== undefined) live.show(event, state);
   }
-  return lines.map((line) =>
-    line.replace(/(general-purpose|main) \w{6}:/, '$1 ID:').replace(/[\d.]+ m?s$/, 'T'),
-  );
+  return lines;
 }
 
 const AROUND = (line: string) => [
@@ -48,6 +52,27 @@ it.each([
   ],
 ])('what a subagent notifies of is one line: %j', async (message, level, line) => {
   expect(await linesOf(message, level, 'tasks')).toEqual(AROUND(line));
+});
+
+it('a finding that a subagent posts is one line', async () => {
+  const finder = {
+    ...WORKER,
+    name: 'finder',
+    tools: { mode: 'allow', names: ['Board'] },
+  } as const;
+  const post = { action: 'post', title: 'The\ncache', text: 'It is keyed by path.' };
+  const task = { prompt: 'part', description: 'job', subagent_type: 'finder' };
+  const test = testEngine(
+    play({ main: [calls(call('Task', task))], part: [calls(call('Board', post))] }),
+    { agents: [finder] },
+  );
+  await test.start('main').end.written;
+  const lines = linesAbout(test.events, { detail: 'tasks', roots: 'hidden' });
+  expect(lines.map((line) => line.replace(/finder \w{6}:/, 'finder ID:'))[1]).toBe(
+    '· finder ID: finding: The cache',
+  );
+  const written = test.events.flatMap((event) => eventOutputText(event) ?? []);
+  expect(written).toContain('· finding: The cache\n');
 });
 
 it('a person who does not watch gets no line for a notice', async () => {

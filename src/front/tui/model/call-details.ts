@@ -230,6 +230,7 @@ const SUBJECT_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   TaskSend: ['to'],
   AskUser: ['question'],
   Notify: ['message'],
+  Board: ['title', 'id', 'action'],
   Skill: ['skill', 'name'],
 };
 /** The names of such arguments that any tool may have. */

@@ -1,3 +1,4 @@
+import { selectOwnFindings } from '../../../protocol/board.ts';
 import { shiftActivity, type Activity } from '../../../protocol/state/activity.ts';
 import { sumLedger } from '../../../protocol/state/ledger.ts';
 import { openQuestions } from '../../../protocol/state/questions.ts';
@@ -27,6 +28,8 @@ export interface TaskRow {
   readonly openQuestionCount: number;
   /** The number of calls that the user refused. */
   readonly refusedCount: number;
+  /** The number of findings that the task has posted on the board. */
+  readonly findingCount: number;
   /** The reason why the task ended; null if it is at work or completed. */
   readonly endReason: string | null;
   /** The last line of the last answer of the task. */
@@ -75,6 +78,8 @@ export function taskRow(state: TaskState, clockShift: number): TaskRow {
     parkedOn: state.parkedOn,
     openQuestionCount: state.questions.size === 0 ? 0 : openQuestions(state).length,
     refusedCount: state.denials.length,
+    findingCount:
+      state.findings.length === 0 ? 0 : selectOwnFindings(state.findings, spec.id).length,
     endReason: state.end === null || state.end.status === 'completed' ? null : state.end.because,
     lastLine: lastLine(state.lastText),
     model: state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`,

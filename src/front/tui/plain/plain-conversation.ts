@@ -275,5 +275,6 @@ function taskEndText(row: TaskRow, now: number): string {
   const said = row.lastLine === '' || row.endReason !== null ? '' : `: ${row.lastLine}`;
   const took = shortTime((row.endedAt ?? now) - row.since);
   const refused = row.refusedCount === 0 ? '' : `, ${plural(row.refusedCount, 'call')} refused`;
-  return `${row.status}${refused} after ${took}, ${plural(row.turns, 'turn')}${why}${said}`;
+  const posted = row.findingCount === 0 ? '' : `, ${plural(row.findingCount, 'finding')} posted`;
+  return `${row.status}${refused}${posted} after ${took}, ${plural(row.turns, 'turn')}${why}${said}`;
 }

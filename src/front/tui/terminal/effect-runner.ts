@@ -32,6 +32,7 @@ const NOTED_FAILURES: ReadonlySet<UiEffect['type']> = new Set([
   'change-server',
   'export-conversation',
   'show-context',
+  'show-board',
   'rewind',
   'show-task-diff',
   'plan-landing',
@@ -135,6 +136,8 @@ export class EffectRunner {
         return void this.rules.remove(effect).catch(fail);
       case 'show-context':
         return void this.logs.showContext(effect.task).catch(fail);
+      case 'show-board':
+        return void this.logs.showBoard(effect).catch(fail);
       case 'withdraw-messages': {
         const { from } = effect;
         const texts =

@@ -1,6 +1,8 @@
-import { errorMessage } from '../../../base/errors.ts';
+import { errorMessage, MusterError } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
-import { contextLines } from '../../../api/index.ts';
+import { contextLines, loadStoredTasks } from '../../../api/index.ts';
+import { findFinding } from '../../../protocol/board.ts';
+import { boardLines, findingLines } from '../../../report/board-lines.ts';
 import {
   estimateFanOut,
   formatEstimate,
@@ -20,6 +22,8 @@ const MAX_LISTING_MS = 100;
 
 /** The maximum number of lines of an output that a page shows. */
 const MAX_SHELL_LINES = 40;
+
+const BOARD_HELP = '/board ID shows the text of one';
 
 type LogEffectOptions = Pick<EffectOptions, 'library' | 'shell' | 'state' | 'dispatch'>;
 
@@ -57,6 +61,21 @@ export class LogEffects {
   async showContext(task: string): Promise<void> {
     const lines = contextLines(await this.options.library.contextOf(task));
     this.options.dispatch({ type: 'page', title: 'Context', lines });
+  }
+
+  async showBoard({ task, finding }: EffectOf<'show-board'>): Promise<void> {
+    const { library, dispatch } = this.options;
+    const { readTaskBoard } = await loadStoredTasks();
+    const board = readTaskBoard(library.store, task);
+    if (finding !== null) {
+      const found = findFinding(board, finding);
+      if (found instanceof MusterError) throw found;
+      const [title = '', ...lines] = findingLines(found);
+      dispatch({ type: 'page', title, lines });
+      return;
+    }
+    const lines = [...boardLines(board), board.length === 0 ? 'none yet' : BOARD_HELP];
+    dispatch({ type: 'page', title: `Board: ${plural(board.length, 'finding')}`, lines });
   }
 
   /** Reads the log of a transcript. If the log can't be read, shows a hint and returns null. */

@@ -69,6 +69,8 @@ interface EffectFields {
   /** Removes the rule that was typed; `list` is null if the kind was not typed. */
   'remove-rule': { list: RuleList | null; rule: string };
   'show-context': { task: string };
+  /** Adds a page with the board of the task's tree, or with one finding, by its id or the beginning of it. */
+  'show-board': { task: string; finding: string | null };
   'read-branch': object;
   'read-context-window': { model: string };
   /** Counts a use of a hint in the file of the user. */

@@ -99,7 +99,7 @@ function taskLine(
     pen.prose(isChosen ? 'strong' : 'text', row.agent),
     ...(level === 0 || width < MIN_WIDTH_FOR_IDS ? [] : [pen.prose('dim', row.id.slice(0, 6))]),
     ...(isBackground ? [pen.prose('dim', 'bg')] : []),
-    ...(width < MIN_WIDTH_FOR_IDS ? [] : workspaceMark(row, pen)),
+    ...(width < MIN_WIDTH_FOR_IDS ? [] : [...workspaceMark(row, pen), ...boardMark(row, pen)]),
   ].join(' ');
   const does = pen.prose(role, activityLine(row, now));
   const about = level === 0 ? '' : pen.prose('text', row.description);
@@ -124,6 +124,11 @@ function workspaceMark(row: TaskRow, pen: Pen): readonly string[] {
   if (!hasEnded(row)) return [pen.prose('dim', `[${kind}]`)];
   const role = row.landing === 'unfinished' ? 'warn' : 'dim';
   return [pen.prose(role, `[${kind}: ${state}]`)];
+}
+
+/** Marks a task that has posted findings on the board of the tree. */
+function boardMark({ findingCount }: TaskRow, pen: Pen): readonly string[] {
+  return findingCount === 0 ? [] : [pen.prose('dim', `[${plural(findingCount, 'finding')}]`)];
 }
 
 /** Rounds a width up, so that the figures do not come and go with each digit of an activity. */

@@ -85,6 +85,12 @@ describe('a row of the tree', () => {
     expect(drawn.slice(0, line.length)).toBe(line);
   });
 
+  it('counts the findings that a task has posted', () => {
+    const posted = row('child1xx', { ...WORKING, findingCount: 3 });
+    expect(draw([MAIN, posted], 120)[1]).toContain('Explore child1 [3 findings] retries');
+    expect(draw([MAIN, posted], 40)[1]).not.toContain('finding');
+  });
+
   it('shows the last line of an answer only in columns that are left', () => {
     const said = row('child1xx', { ...WORKING, lastLine: 'The limit is in three places.' });
     expect(draw([MAIN, said], 140)[1]).toContain('“The limit is in');

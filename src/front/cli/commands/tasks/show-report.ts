@@ -7,9 +7,14 @@ import { printLines } from './print.ts';
 import { isTaskAtWork } from './rows.ts';
 import { timeLines, timelineLines } from './show-timeline.ts';
 import { treeLines } from './show-tree.ts';
+import { boardLines } from '../../../../report/board-lines.ts';
 import { listReceiptRows } from '../../../../report/receipt-rows.ts';
 import type { ReportedWorkspace, TaskReport } from '../../../../report/task-report.ts';
-import { findTreeOverlaps, type TreeReport } from '../../../../report/tree-report.ts';
+import {
+  findTreeBoard,
+  findTreeOverlaps,
+  type TreeReport,
+} from '../../../../report/tree-report.ts';
 import { formatTurnLines } from '../../../../report/turn-lines.ts';
 import type { TaskState } from '../../../../protocol/state/task-state.ts';
 import { systemClock } from '../../../../base/clock.ts';
@@ -59,6 +64,11 @@ export function printTaskReport({ envelope, state, tree }: ShownTask): void {
 
 function printWork(report: TaskReport, tree: TreeReport): void {
   if (tree.rows.length > 1) printSection('Tree', treeLines(tree));
+  const board = findTreeBoard(tree);
+  if (board.length > 0) {
+    const hint = `the texts: muster tasks board ${report.id} FINDING`;
+    printSection('Board', [...boardLines(board, SHOWN_ITEMS), hint]);
+  }
   printSection('Timeline', [...timelineLines(tree), ...timeLines(report)]);
   printSection('Turns', newestTurns(report, tree.from));
   printSection('Receipt', receiptLines(report));

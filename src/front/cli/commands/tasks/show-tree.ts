@@ -4,7 +4,7 @@ import { findTreeOverlaps, type TreeReport, type TreeRow } from '../../../../rep
 import { formatOverlaps } from '../../../../protocol/state/overlaps.ts';
 import { formatWorkspaceMark } from '../../../../protocol/state/workspace-view.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
-import { collapseWhitespace } from '../../../../base/text.ts';
+import { collapseWhitespace, plural } from '../../../../base/text.ts';
 
 /** The maximum number of printed rows; the other tasks are only counted. */
 export const SHOWN_TASKS = 50;
@@ -48,7 +48,7 @@ export function leftOut(tasks: number): readonly string[] {
   return [`… and ${tasks - SHOWN_TASKS} more: --json and --html FILE show them all`];
 }
 
-/** Draws a task, and below it where it works if that is a workspace of its own. */
+/** Draws a task, and below it where it works if that is a workspace of its own, and how much it has posted. */
 function rowLines({ id, level, report }: TreeRow): readonly string[] {
   const indent = ' '.repeat(Math.min(level, 6));
   if (report === null) return [line([id, `${indent}(log unusable)`, ''], [])];
@@ -56,12 +56,13 @@ function rowLines({ id, level, report }: TreeRow): readonly string[] {
   const { tokens, cost } = formatUsage(report);
   const numbers = [String(report.turns.length), String(report.toolCalls), tokens, cost];
   const time = formatShortDuration(report.until - report.createdAt);
-  const { workspace } = report;
-  const mark =
-    workspace === null
-      ? []
-      : [`${' '.repeat(ID_WIDTH + 1)}${indent}${sanitizeLine(formatWorkspaceMark(workspace))}`];
-  return [line([id, title, report.status], [...numbers, time]), ...mark];
+  const { workspace, receipt } = report;
+  const posted = receipt.findings?.length ?? 0;
+  const marks = [
+    ...(workspace === null ? [] : [sanitizeLine(formatWorkspaceMark(workspace))]),
+    ...(posted === 0 ? [] : [`[${plural(posted, 'finding')}]`]),
+  ].map((mark) => `${' '.repeat(ID_WIDTH + 1)}${indent}${mark}`);
+  return [line([id, title, report.status], [...numbers, time]), ...marks];
 }
 
 function line(

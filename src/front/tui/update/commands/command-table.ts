@@ -99,6 +99,16 @@ export const COMMANDS: readonly SlashCommand[] = [
     run: discardTask,
   },
   {
+    name: 'board',
+    argument: '[ID]',
+    help: 'the findings that the tasks share; ID: one of them',
+    run: (state, argument) => {
+      const task = state.openTask ?? state.conversation.id;
+      if (task === null) return hint(state, 'there is no conversation yet');
+      return next(state, { type: 'show-board', task, finding: argument === '' ? null : argument });
+    },
+  },
+  {
     name: 'agents',
     help: 'the agents that tasks can be delegated to',
     run: pickOrPage(pickAgent, page(agentsPage)),

@@ -27,6 +27,9 @@ export function taskPage({ tree, now: clock }: PageSource, typed: string): Page 
       ...(row.openQuestionCount === 0
         ? []
         : [`asks     ${plural(row.openQuestionCount, 'question')} of it waits for you`]),
+      ...(row.findingCount === 0
+        ? []
+        : [`board    ${plural(row.findingCount, 'finding')} posted: /board`]),
       ...(row.lastLine === '' ? [] : [`said     ${row.lastLine}`]),
     ],
   };
