@@ -110,6 +110,11 @@ if (!options['no-types']) {
   execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
   await bundleTypes(
     { from: join(dist, 'declarations'), to: join(dist, 'types') },
-    { library: 'library.d.ts', events: 'events.d.ts', testing: 'testing/index.d.ts' },
+    {
+      library: 'library.d.ts',
+      events: 'events.d.ts',
+      'ai-sdk': 'ai-sdk.d.ts',
+      testing: 'testing/index.d.ts',
+    },
   );
 }

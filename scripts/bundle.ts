@@ -21,6 +21,7 @@ const ENTRIES = {
   muster: 'src/front/cli/bin.ts',
   index: 'src/library.ts',
   events: 'src/events.ts',
+  'ai-sdk': 'src/ai-sdk.ts',
   testing: 'src/testing/index.ts',
 };
 

@@ -1,18 +1,27 @@
 /** `muster-agent`: the names that programs import which use Muster as a library. */
-export { MusterError, UsageError, VERSION } from './api/index.ts';
+export { MusterError, UsageError, VERSION, type ErrorCode, type ErrorInfo } from './api/index.ts';
+export type {
+  AnswerRequest,
+  ProgramContext,
+  TaskRerun,
+  TaskSummary,
+  TreeRerun,
+} from './api/index.ts';
 export { createMuster } from './library/create-muster.ts';
 export { defineTool } from './library/define-tool.ts';
+export { taskTool } from './library/task-tool.ts';
 export type { AgentFields, AgentFunction, AgentFunctionResult } from './library/agents.ts';
 export type { MusterConfig } from './library/config.ts';
 export type { Muster, MusterRun, OutputOf, RunEvent, RunResult } from './library/contract.ts';
+export type { TaskTool, TaskToolInput, TaskToolOptions } from './library/task-tool.ts';
 export type { CustomTool, ToolDefinition } from './library/define-tool.ts';
 export type {
   AnswerQuestion,
   BranchOptions,
-  RunBudget,
   Model,
   MusterOptions,
   ResumeOptions,
+  RunBudget,
   RunOptions,
 } from './library/options.ts';
 export type {
@@ -23,3 +32,31 @@ export type {
   StandardResult,
   StandardSchema,
 } from './library/standard-schema.ts';
+export type { AcceptanceRequest } from './protocol/acceptance.ts';
+export type { TaskEvent } from './protocol/events/event.ts';
+export type { LanguageModelObject } from './protocol/language-model.ts';
+export type { AssistantMessage, Message, ToolMessage, UserMessage } from './protocol/message.ts';
+export type {
+  Effort,
+  FinishReason,
+  ModelFailure,
+  ModelPart,
+  ModelPort,
+  ModelRequest,
+  Usage,
+} from './protocol/model.ts';
+export type { PermissionMode } from './protocol/permission.ts';
+export type {
+  ProgramToolAccess,
+  ProgramToolContext,
+  ProgramToolResult,
+} from './protocol/program-tool.ts';
+export type {
+  InputQuestion,
+  PermissionQuestion,
+  PlanQuestion,
+  Question,
+  ServerQuestion,
+} from './protocol/question.ts';
+export type { Receipt, ResultEnvelope, TaskStatus } from './protocol/result.ts';
+export type { TaskSignal } from './protocol/signal.ts';

@@ -13,7 +13,6 @@ export {
 } from '../protocol/state/task-texts.ts';
 export { workspaceRoots } from './setup/workspace.ts';
 export { contextLines } from './tasks/context-lines.ts';
-export type { UsageKey } from '../protocol/usage-keys.ts';
 
 /** Loads the functions about definitions of agents, skills and templates. */
 export const loadDefinitions = () => import('./definitions.ts');
@@ -71,35 +70,13 @@ export type { RuleInForce, TaskRules } from './session/conversation-rules.ts';
 export type { QuestionAnswer } from '../engine/engine-requests.ts';
 export type { AnswerRequest } from '../engine/questions/parse-answer.ts';
 export type { WaitingQuestion } from '../engine/task/inbox.ts';
-export type {
-  Answer,
-  GrantScope,
-  InputQuestion,
-  OnAsk,
-  PermissionQuestion,
-  PlanQuestion,
-  ProposedEdit,
-  Question,
-} from '../protocol/question.ts';
 export type { ContextFile } from '../protocol/project-context.ts';
 export type { AgentListings } from '../agents/list-agents.ts';
 export type { CommandListings } from '../agents/commands/list-commands.ts';
 export type { SkillListings } from '../agents/skills/list-skills.ts';
 export type { AgentDefinition } from '../protocol/agent.ts';
-export type { SkillDefinition } from '../protocol/skill.ts';
 export type { TaskEvent } from '../protocol/events/event.ts';
-export type {
-  QuestionJson,
-  Receipt,
-  ResultEnvelope,
-  ShellRun,
-  TaskStatus,
-} from '../protocol/result.ts';
-export type {
-  FileForm,
-  UnrestoredFile as FileLeft,
-  RewoundFile,
-} from '../protocol/events/rewound.ts';
+export type { ResultEnvelope } from '../protocol/result.ts';
 export type { TaskSignal } from '../protocol/signal.ts';
 export type { SandboxState } from '../sys/sandbox/sandbox.ts';
 export type { TaskSummary } from '../store/task-store.ts';
@@ -108,8 +85,7 @@ export type { UserSetting } from '../config/show.ts';
 export type { ListedModels } from './session/session-model-lists.ts';
 export type { RewindPlan, RewindRequest, RewindScope } from '../engine/rewind/plan-rewind.ts';
 export type { RewindOutcome } from '../engine/rewind/rewind.ts';
-export type { ProjectFileToTrust, TrustDecision } from '../trust/project-trust.ts';
-export type { EventListener, SignalListener } from './session/event-router.ts';
+export type { EventListener } from './session/event-router.ts';
 export type {
   CommandOutput,
   ImageDescription,
@@ -118,16 +94,14 @@ export type {
   QuotedItems,
   Run,
   ShownImage,
-  StopRequest,
 } from './session/contract.ts';
 export type { WorkspaceProblem } from './workspaces/workspace-problems.ts';
 export type { LandingForm, LandingOutcome, LandingPreview } from './workspaces/contract.ts';
 export type { WorkspaceSummary } from '../workspaces/landing-state.ts';
-export type { BranchTask, SessionOptions, ResumeRequest, RunRequest } from './setup/options.ts';
-export type { ProgramContext, ProgramParts } from './setup/program-parts.ts';
-export type { RunLimits } from '../engine/limits/configured-limits.ts';
+export type { SessionOptions, ResumeRequest } from './setup/options.ts';
+export type { ProgramContext } from './setup/program-parts.ts';
 export type { OwnModel } from '../model/own-models.ts';
-export type { TreeRerun } from '../replay/rerun-tree.ts';
+export type { TaskRerun, TreeRerun } from '../replay/rerun-tree.ts';
 export type { ListedModelsReport } from './setup/listed-models.ts';
 export type { PlannedProbe, ProviderProbeReport } from './setup/probe-report.ts';
 export type { ModelsReport } from './setup/models-report.ts';
@@ -135,24 +109,17 @@ export type { AccountOptions, AccountReport, ProviderToSignIn } from './setup/ac
 export type { KeyStoreChoice, SignIn, StoredKey } from './setup/sign-in.ts';
 export type { SandboxOptions } from './setup/sandbox.ts';
 export type { AgentsLocation } from './agents/load-agents.ts';
-export type { AgentDetails, ListAgentsOptions } from './agents/list-agents.ts';
+export type { AgentDetails } from './agents/list-agents.ts';
 export type { AgentsCheckReport } from './agents/check-agents.ts';
 export type { NewAgent } from './agents/create-agent.ts';
 export type { ImportedAgent } from './agents/import-agents.ts';
 export type { AgentExplanation } from './explain/explain-agent.ts';
 export type { ShellPartQuestion } from './session/contract.ts';
-export type { ListSkillsOptions, SkillChecks } from './agents/list-skills.ts';
+export type { ListSkillsOptions } from './agents/list-skills.ts';
 export type { TemplateRequest } from './templates/plan-fan-out.ts';
 export type { TemplateReport } from './templates/template-report.ts';
-export type { Tasks, TasksOptions } from './tasks/contract.ts';
+export type { Tasks } from './tasks/contract.ts';
 export type { DeletedTask } from './tasks/delete-tasks.ts';
-export type { AnswerOutcome, AskedQuestion } from './tasks/questions.ts';
-export type {
-  UsageGroup,
-  UsageQuery,
-  UsageReport,
-  UsageRow,
-  UsageSum,
-} from './tasks/usage-report.ts';
-export type { WatchListener } from './tasks/watch-tasks.ts';
+export type { AskedQuestion } from './tasks/questions.ts';
+export type { UsageGroup, UsageReport, UsageSum } from './tasks/usage-report.ts';
 export type { TreeListener } from './tasks/follow-tree.ts';

@@ -15,9 +15,10 @@ export function checkRunOptions(options: object, method: 'run' | 'resume' | 'bra
         budget: 'object',
         outputSchema: ['object', 'function'],
         accept: ['string', 'array', 'object'],
+        worktree: ['boolean', 'string'],
       });
       const { budget, mode } = options as RunOptions;
-      if (budget !== undefined) checkBudget(budget);
+      if (budget !== undefined) checkBudget(budget, method);
       checkMode(mode, method);
       return;
     }
@@ -29,12 +30,13 @@ export function checkRunOptions(options: object, method: 'run' | 'resume' | 'bra
   }
 }
 
-function checkBudget(budget: object): void {
+/** Checks the limits of a run. Throws UsageError for an unknown limit, and for one that is not above 0. */
+export function checkBudget(budget: object, where: string): void {
   const kinds = { tokens: 'number', usd: 'number', seconds: 'number', turns: 'number' } as const;
-  checkFields(budget, 'run: budget', kinds);
+  checkFields(budget, `${where}: budget`, kinds);
   for (const [name, value] of Object.entries(budget)) {
     if (typeof value === 'number' && value <= 0)
-      throw new UsageError(`run: budget.${name} must be above 0; leave it out for no limit`);
+      throw new UsageError(`${where}: budget.${name} must be above 0; leave it out for no limit`);
   }
 }
 

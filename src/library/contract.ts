@@ -66,8 +66,8 @@ export interface Muster extends AsyncDisposable {
   listTasks(): readonly TaskSummary[];
   /** Reads the events of a task from a number on. Default: from the first. */
   readEvents(id: string, from?: number): AsyncIterable<TaskEvent>;
-  /** The names of the agents that runs can use. */
-  readonly agents: readonly string[];
+  /** The agents that runs can use. */
+  readonly agents: readonly { readonly name: string; readonly description: string }[];
   /** Stops all runs, and releases every process, file and lock. Afterwards every other method throws. Can be called again. */
   close(): Promise<void>;
 }

@@ -33,7 +33,8 @@ export function createInstance(
     run(prompt, options = {}) {
       open();
       checkRunOptions(options, 'run');
-      const { agent, mode, budget = {}, accept, outputSchema, signal, deltas = false } = options;
+      const { agent, mode, budget = {}, accept, outputSchema, worktree = false } = options;
+      const { signal, deltas = false } = options;
       const schema =
         outputSchema === undefined ? null : readSchema(outputSchema, 'run: outputSchema');
       const id = newId();
@@ -56,6 +57,7 @@ export function createInstance(
                 mode,
                 accept,
                 outputSchema: schema?.json,
+                worktree: worktree === false ? null : { name: worktree === true ? null : worktree },
               }),
             },
             onEvent,
@@ -103,7 +105,7 @@ export function createInstance(
       return store.streamEvents(store.resolveId(id), from);
     },
     get agents() {
-      return open().agents.agents.map(({ name }) => name);
+      return open().agents.agents.map(({ name, description }) => ({ name, description }));
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -100,6 +100,11 @@ export interface RunOptions<S extends Schema | undefined = Schema | undefined> {
   readonly outputSchema?: S;
   /** The conditions under which the work is accepted: a command line, several, or an object. Default: none. */
   readonly accept?: AcceptanceRequest;
+  /**
+   * True to work in a git worktree of its own, or outside of a repository in a copy of the directory; a text also names its branch
+   * (docs/workspaces.md). Default: the run works in `cwd`.
+   */
+  readonly worktree?: boolean | string;
   /** Stops the run when it aborts. */
   readonly signal?: AbortSignal;
   /** True if iteration also yields pieces of answers and the progress of calls as they arrive. Default: false. */

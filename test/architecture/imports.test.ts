@@ -134,6 +134,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // The entry points of the package.
   library: ['api', 'config', 'protocol', 'base'],
   'library.ts': ['library', 'api', 'protocol'],
+  'ai-sdk.ts': ['library'],
   'events.ts': ['protocol', 'base'],
 };
 

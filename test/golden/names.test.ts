@@ -93,7 +93,7 @@ describe('the names on the wire', () => {
     await expect(asFile(lines)).toMatchFileSnapshot('names/tools.txt');
   });
 
-  it.each(['library.ts', 'events.ts', 'testing/index.ts'])(
+  it.each(['library.ts', 'ai-sdk.ts', 'events.ts', 'testing/index.ts'])(
     'stay the same among what the package exports: %s',
     async (entry) => {
       const file = `names/package-${entry.split(/[/.]/)[0] ?? ''}.txt`;

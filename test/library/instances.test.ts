@@ -55,7 +55,9 @@ describe('createMuster', () => {
       const { data } = await muster.run('Go.');
       const [request] = seen.requests;
       return {
-        agents: muster.agents.filter((name) => ['mine', 'other'].includes(name)),
+        agents: muster.agents
+          .map(({ name }) => name)
+          .filter((name) => ['mine', 'other'].includes(name)),
         instruction: request?.prefix.system.join('\n').includes('SECRET-INSTRUCTION'),
         hasRead: request?.prefix.tools.some(({ name }) => name === 'Read'),
         transcript: data.transcript !== null,
@@ -139,7 +141,7 @@ it('ten instances with different directories, models, rights and agents do not s
       const { output, data } = await muster.run('Who are you?');
       return {
         output,
-        agents: muster.agents.filter((name) => name.startsWith('agent-')),
+        agents: muster.agents.map(({ name }) => name).filter((name) => name.startsWith('agent-')),
         tasks: muster.listTasks().length,
         changed: data.files_modified.map((path) => path.replace(cwd, '')),
       };

@@ -59,7 +59,7 @@ export class Runs {
         rights: createRootRights(this.defaults.createGrant(request.mode), agent),
         cwd: this.defaults.cwd,
         ...dropMissing({
-          worktree: this.parts.worktree,
+          worktree: request.worktree ?? this.parts.worktree,
           traceparent: this.parts.telemetry?.traceparent,
         }),
         source: request.source ?? 'sdk',

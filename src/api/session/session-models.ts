@@ -68,7 +68,10 @@ export async function openSessionModels(
   const main = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
   for (const problem of setup.problems ?? []) onNotice(problem);
   const limits = limitByOpenFiles(
-    { maxParallel: config.taskTool.maxParallel, maxConcurrent: config.provider.maxConcurrent },
+    {
+      maxParallel: config.taskTool.maxParallel,
+      maxConcurrent: config.provider.maxConcurrent,
+    },
     readOpenFileLimit(),
   );
   if (limits.notice !== null) onNotice(limits.notice);

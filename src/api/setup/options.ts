@@ -95,6 +95,8 @@ export interface RunRequest {
   readonly mode?: PermissionMode;
   /** Rules for the conversation, of scope `task`, which the user has set before it begins. Default: none. */
   readonly rules?: readonly RuleChange[];
+  /** Set if the conversation gets a workspace, as `SessionOptions.worktree`. Default: that option. */
+  readonly worktree?: { readonly name: string | null };
   /** The limits of the conversation with all tasks below it. Default: those of the configuration. */
   readonly limits?: RunLimits;
   /** The origin of the request. Default: `sdk`. */

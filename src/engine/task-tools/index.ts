@@ -18,7 +18,7 @@ import { taskLandTool } from './task-land.ts';
 import { taskReplayTool } from './task-replay.ts';
 import { taskSendTool } from './task-send.ts';
 import { taskStopTool } from './task-stop.ts';
-import { taskTool } from './task.ts';
+import { createDelegationTool } from './task.ts';
 import { toolSearchTool } from './tool-search.ts';
 
 /**
@@ -36,7 +36,7 @@ export function createTaskTools(
     taskStopTool(engine),
     taskSendTool(engine),
     notifyTool(engine),
-    taskTool(
+    createDelegationTool(
       delegate,
       (input) => listCalledAgentNames(engine, input),
       (input) => listCheckCommands(engine, input),

@@ -12,7 +12,7 @@ import type { DelegationRunner } from '../delegation/delegation.ts';
  *   then its other names; an empty list if the agent is not known
  * @param listCheckCommands returns the commands that check the work of the call, from the call or the definition
  */
-export function taskTool(
+export function createDelegationTool(
   delegate: DelegationRunner,
   listAgentNames: (input: TaskArguments) => readonly string[],
   listCheckCommands: (input: TaskArguments) => readonly string[],
