@@ -3,6 +3,7 @@ export { MusterError, UsageError, VERSION, type ErrorCode, type ErrorInfo } from
 export type {
   AnswerRequest,
   ProgramContext,
+  ProjectFileToTrust,
   TaskRerun,
   TaskSummary,
   TreeRerun,

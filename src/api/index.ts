@@ -99,6 +99,7 @@ export type { WorkspaceProblem } from './workspaces/workspace-problems.ts';
 export type { LandingForm, LandingOutcome, LandingPreview } from './workspaces/contract.ts';
 export type { WorkspaceSummary } from '../workspaces/landing-state.ts';
 export type { SessionOptions, ResumeRequest } from './setup/options.ts';
+export type { ProjectFileToTrust } from '../trust/project-trust.ts';
 export type { ProgramContext } from './setup/program-parts.ts';
 export type { OwnModel } from '../model/own-models.ts';
 export type { TaskRerun, TreeRerun } from '../replay/rerun-tree.ts';

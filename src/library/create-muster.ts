@@ -59,7 +59,7 @@ function checkOptions(options: MusterOptions): void {
     ask: 'array',
     deny: 'array',
     onQuestion: 'function',
-    trustProject: 'boolean',
+    trustProject: ['boolean', 'function'],
     environment: 'object',
     config: 'object',
     onNotice: 'function',

@@ -1,4 +1,4 @@
-import type { AnswerRequest, ProgramContext } from '../api/index.ts';
+import type { AnswerRequest, ProgramContext, ProjectFileToTrust } from '../api/index.ts';
 import type { LanguageModelObject } from '../protocol/language-model.ts';
 import type { ModelPort } from '../protocol/model.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
@@ -67,7 +67,7 @@ export interface MusterOptions {
    * True to use the project's files (configuration, permissions, agents, skills, hooks) of `cwd`, a function to decide about each.
    * Default: false, so only files are used that the user has approved.
    */
-  readonly trustProject?: boolean;
+  readonly trustProject?: boolean | ((file: ProjectFileToTrust) => boolean);
   /**
    * Environment variables instead of those of the process: for keys of providers, and for commands of tasks. Without `inherit`,
    * only commands get `HOME` and the variables that lead to files and settings of the user.
