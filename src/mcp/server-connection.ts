@@ -15,6 +15,7 @@ import type { AskForServer, McpList, McpTool } from './server-data.ts';
 import { serverId, type McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';
 import { EventThrottle, type McpEvent } from './server-events.ts';
+import type { ServerPlace } from './server-place.ts';
 import type { McpSession } from './session.ts';
 import { startSession } from './start-session.ts';
 import { TaskFollower } from './task-follower.ts';
@@ -24,7 +25,7 @@ const LIST_KINDS: readonly McpListKind[] = ['tools', 'resources', 'prompts'];
 /** The parts that a connection needs from outside. */
 export interface ConnectionParts {
   readonly entry: McpServerEntry;
-  readonly roots: readonly string[];
+  readonly place: ServerPlace;
   readonly clock: Clock;
   readonly onEvent: (event: McpEvent) => void;
   /** Called after the state has changed. */
@@ -65,6 +66,8 @@ export class ServerConnection {
   users = 0;
   /** The number of requests that are running. */
   activeRequests = 0;
+  /** The time of the last use, in milliseconds of the clock. */
+  lastUse = 0;
   /** The tasks of the server. */
   readonly tasks: TaskFollower;
 
@@ -82,6 +85,11 @@ export class ServerConnection {
     const { lastState: state, users, activeRequests, session, error: failure } = this;
     const errorOutput = session?.errorOutput ?? this.lastErrorOutput;
     return { state, users, activeRequests, info: session?.info ?? null, failure, errorOutput };
+  }
+
+  /** True if the server runs or starts. */
+  get isRunning(): boolean {
+    return this.session !== null || this.lastState === 'starting';
   }
 
   private get currentState(): McpConnectionState {
@@ -113,6 +121,7 @@ export class ServerConnection {
     } finally {
       if (callId !== undefined) this.callIds.splice(this.callIds.indexOf(callId), 1);
       this.activeRequests -= 1;
+      this.lastUse = this.parts.clock.monotonic();
       this.armIdleTimer();
     }
   }
@@ -223,11 +232,11 @@ export class ServerConnection {
   }
 
   private async openSession(): Promise<McpSession> {
-    const { entry, roots, createTarget, ask } = this.parts;
+    const { entry, place, createTarget, ask } = this.parts;
     let session: McpSession | null = null;
     session = await startSession(createTarget, {
       server: this.name,
-      roots,
+      roots: place.roots,
       startMs: entry.limits.startMs,
       signal: this.closing.signal,
       isKnownAsOld: this.isKnownAsOld,
@@ -247,14 +256,11 @@ export class ServerConnection {
   }
 
   private failToOpen(thrown: unknown, startsByItself: boolean): McpServerError {
-    const error =
-      thrown instanceof McpServerError
-        ? thrown
-        : this.createError(errorMessage(thrown), 'start', thrown);
+    const error = this.describeFailedStart(thrown);
     if (this.currentState === 'closed') return error;
     this.error = error;
-    // A server that waits for a login works: it is asked again at the next use.
-    const isReady = error.kind !== 'login';
+    // A server that waits for a login or for room works: it is asked again at the next use.
+    const isReady = error.kind !== 'login' && error.kind !== 'limit';
     if (isReady) this.failures += 1;
     const restartMs = this.scheduleStart(isReady && startsByItself && this.users > 0);
     if (startsByItself)
@@ -350,6 +356,16 @@ export class ServerConnection {
   private stopTimer(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
+  }
+
+  /** Makes the error of a start, which names the workspace for which the server was to start. */
+  private describeFailedStart(thrown: unknown): McpServerError {
+    const isOfServer = thrown instanceof McpServerError;
+    const { workspace } = this.parts.place;
+    if (isOfServer && (workspace === null || thrown.kind === 'login')) return thrown;
+    const reason = isOfServer ? thrown.reason : errorMessage(thrown);
+    const where = workspace === null ? '' : `in the workspace ${workspace.tree}, `;
+    return this.createError(`${where}${reason}`, isOfServer ? thrown.kind : 'start', thrown);
   }
 
   private createError(

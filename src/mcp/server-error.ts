@@ -11,6 +11,7 @@ import { toShellWord } from '../base/text.ts';
  * - `refused`: the server answered with an error.
  * - `invalid`: the answer is not what the protocol requires.
  * - `unsupported`: the server does not offer the feature.
+ * - `limit`: a limit of Muster does not allow it now.
  * - `closed`: Muster has closed all connections.
  */
 export type McpFailureKind =
@@ -22,6 +23,7 @@ export type McpFailureKind =
   | 'refused'
   | 'invalid'
   | 'unsupported'
+  | 'limit'
   | 'closed';
 
 const ERROR_CODE_OF: Readonly<Record<McpFailureKind, ErrorCode>> = {
@@ -33,6 +35,7 @@ const ERROR_CODE_OF: Readonly<Record<McpFailureKind, ErrorCode>> = {
   refused: 'PROVIDER_ERROR',
   invalid: 'PROVIDER_ERROR',
   unsupported: 'INVALID_PARAM',
+  limit: 'LIMIT_EXCEEDED',
   closed: 'CANCELLED',
 };
 

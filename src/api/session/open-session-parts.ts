@@ -79,6 +79,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const workspaces = await openWorkspaces(session, options, {
     canWriteDataDir,
     agents: agents.current.items,
+    servers,
   });
   const web = loadWebAccess(session.environment);
   const hooks = await openSessionHooks(session, { sandbox: storage.sandbox, web });

@@ -28,6 +28,8 @@ interface WorkspaceParts {
   readonly dataDir: string | null;
   /** Whether workspaces of conversations stay open until the session ends, and not only until an answer. */
   readonly keepsOpen: boolean;
+  /** Ends the programs that were started for a workspace, given by its directory, and waits for their ends. */
+  endPrograms(tree: string): Promise<void>;
 }
 
 /** The changes that a conversation has left in its workspace. */
@@ -155,7 +157,9 @@ class SessionWorkspaces implements SessionWorkspacePort {
     );
   }
 
-  async #end({ id }: WorkspaceTask): Promise<WorkspaceResult> {
+  async #end({ id, workspace }: WorkspaceTask): Promise<WorkspaceResult> {
+    // Nothing may change the files while they are recorded.
+    await this.#parts.endPrograms(workspace.tree);
     const record = await this.#requireOpen(id);
     const { endWorkspace } = await import('../../workspaces/end.ts');
     // What the task left is recorded even if it was stopped.

@@ -195,6 +195,7 @@ it('a parent lands the changes again in its session', async () => {
     environment,
     dataDir,
     keepsOpen: false,
+    endPrograms: () => Promise.resolve(),
   });
   expect(await port.diff(id, 10_000, signal)).toContain('-1\n+ONE\n');
   const proposal = await port.proposeLanding(id, { signal, check: null });
