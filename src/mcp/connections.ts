@@ -27,6 +27,8 @@ export interface McpConnectionsOptions extends TargetParts {
   readonly onEvent?: McpEventListener;
   /** Called after the state of a connection has changed. Default: nobody is told. */
   readonly onStateChange?: () => void;
+  /** The limit `workspace_servers`. Default: `MAX_WORKSPACE_SERVERS`. */
+  readonly workspaceServers?: number;
   readonly clock?: Clock;
 }
 
@@ -41,7 +43,10 @@ export interface McpServerStatus extends ConnectionStatus {
  * The maximum number of server processes that run for workspaces at a time (the limit `workspace_servers`). One that is not
  * in use ends when another one needs its place.
  */
-export const MAX_WORKSPACE_SERVERS = 16;
+const MAX_WORKSPACE_SERVERS = 16;
+
+/** The states of a connection whose server runs. */
+const RUNNING: ReadonlySet<string> = new Set(['starting', 'ready']);
 
 /** The connections of this process to servers. Users of the same entry in the same place share one. */
 export interface McpConnections {
@@ -185,15 +190,17 @@ class Connections implements McpConnections {
   /** Ends the server of a workspace that was not used for the longest time, if too many run to start another one. */
   private async makeRoom(starting: OpenConnection): Promise<void> {
     const others = [...this.open_.values()].filter(
-      (each) => each !== starting && isWorkspaceProcess(each) && each.connection.isRunning,
+      (each) =>
+        each !== starting && isWorkspaceProcess(each) && RUNNING.has(each.connection.status.state),
     );
-    if (others.length < MAX_WORKSPACE_SERVERS) return;
+    const { workspaceServers: max = MAX_WORKSPACE_SERVERS } = this.options;
+    if (others.length < max) return;
     const [oldest] = others
       .map(({ connection }) => connection)
       .filter(({ activeRequests, opening }) => activeRequests === 0 && opening === null)
       .toSorted((a, b) => a.lastUse - b.lastUse);
     if (oldest === undefined) {
-      const message = `the limit workspace_servers = ${MAX_WORKSPACE_SERVERS} is reached: so many servers are in use by tasks in workspaces. Try again when one of their calls has ended`;
+      const message = `the limit workspace_servers = ${max} is reached: so many servers are in use by tasks in workspaces. Try again when one of their calls has ended`;
       throw new McpServerError(message, { server: serverId(starting.entry), kind: 'limit' });
     }
     oldest.stop('idle');

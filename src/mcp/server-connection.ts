@@ -1,5 +1,4 @@
 import type { Clock } from '../base/clock.ts';
-import { errorMessage } from '../base/errors.ts';
 import { RequestLimits, type LimitedRequest } from './call-limits.ts';
 import type { ConnectionStatus, ConnectionUse, McpConnectionState } from './connection-status.ts';
 import type { McpListKind, SessionTarget } from './open-session.ts';
@@ -13,7 +12,7 @@ import {
 } from './restart-policy.ts';
 import type { AskForServer, McpList, McpTool } from './server-data.ts';
 import { serverId, type McpServerEntry } from './server-entry.ts';
-import { McpServerError } from './server-error.ts';
+import { McpServerError, toStartError } from './server-error.ts';
 import { EventThrottle, type McpEvent } from './server-events.ts';
 import type { ServerPlace } from './server-place.ts';
 import type { McpSession } from './session.ts';
@@ -85,11 +84,6 @@ export class ServerConnection {
     const { lastState: state, users, activeRequests, session, error: failure } = this;
     const errorOutput = session?.errorOutput ?? this.lastErrorOutput;
     return { state, users, activeRequests, info: session?.info ?? null, failure, errorOutput };
-  }
-
-  /** True if the server runs or starts. */
-  get isRunning(): boolean {
-    return this.session !== null || this.lastState === 'starting';
   }
 
   private get currentState(): McpConnectionState {
@@ -256,7 +250,7 @@ export class ServerConnection {
   }
 
   private failToOpen(thrown: unknown, startsByItself: boolean): McpServerError {
-    const error = this.describeFailedStart(thrown);
+    const error = toStartError(thrown, this.name, this.parts.place.workspace?.tree ?? null);
     if (this.currentState === 'closed') return error;
     this.error = error;
     // A server that waits for a login or for room works: it is asked again at the next use.
@@ -356,16 +350,6 @@ export class ServerConnection {
   private stopTimer(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-  }
-
-  /** Makes the error of a start, which names the workspace for which the server was to start. */
-  private describeFailedStart(thrown: unknown): McpServerError {
-    const isOfServer = thrown instanceof McpServerError;
-    const { workspace } = this.parts.place;
-    if (isOfServer && (workspace === null || thrown.kind === 'login')) return thrown;
-    const reason = isOfServer ? thrown.reason : errorMessage(thrown);
-    const where = workspace === null ? '' : `in the workspace ${workspace.tree}, `;
-    return this.createError(`${where}${reason}`, isOfServer ? thrown.kind : 'start', thrown);
   }
 
   private createError(

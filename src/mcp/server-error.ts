@@ -1,4 +1,4 @@
-import { MusterError, type ErrorCode } from '../base/errors.ts';
+import { errorMessage, MusterError, type ErrorCode } from '../base/errors.ts';
 import { toShellWord } from '../base/text.ts';
 
 /**
@@ -78,4 +78,17 @@ export class McpServerError extends MusterError {
     this.kind = kind;
     this.isOutcomeUnknown = isOutcomeUnknown;
   }
+}
+
+/**
+ * Makes the error of a server that could not be started. `tree`: the directory of the workspace for which it was to start,
+ * which the error names; null for the directories of the session.
+ */
+export function toStartError(thrown: unknown, server: string, tree: string | null): McpServerError {
+  const isOfServer = thrown instanceof McpServerError;
+  if (isOfServer && (tree === null || thrown.kind === 'login')) return thrown;
+  const reason = isOfServer ? thrown.reason : errorMessage(thrown);
+  const kind = isOfServer ? thrown.kind : 'start';
+  const where = tree === null ? '' : `in the workspace ${tree}, `;
+  return new McpServerError(`${where}${reason}`, { server, kind, cause: thrown });
 }

@@ -29,6 +29,11 @@ export function listWorkspacePaths(path: string, workspace: WorkspaceTrees): rea
   return here === path ? inOuter : inOuter.concat(here);
 }
 
+/** Lists the directories for which a workspace and all outer ones stand. */
+export function listSources({ source, outer }: WorkspaceTrees): readonly string[] {
+  return outer === undefined ? [source] : [source, ...listSources(outer)];
+}
+
 /** Returns the path for which a path in a workspace stands; undefined for other paths. */
 export function toSourcePath(path: string, { source, tree }: WorkspaceTrees): string | undefined {
   return isInside(tree, path) ? join(source, relative(tree, path)) : undefined;

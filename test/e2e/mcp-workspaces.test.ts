@@ -10,12 +10,14 @@ import {
   type RecordedRequest,
 } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
-import { waitForMarked } from './processes.ts';
+import { newId } from '../../src/base/ids.ts';
+import { findMarked, waitForMarked } from './processes.ts';
 import { bash, openWorld, type World } from './world.ts';
 
 const WRITER = join(import.meta.dirname, '../mcp/servers/writer.cjs');
 const HAS_BUBBLEWRAP = process.platform === 'linux' && needs('bwrap', 'bubblewrap');
 const ALLOW = ['--allow', 'mcp__writer', '--allow', 'Bash'];
+const FLAGS = [...ALLOW, '--permission-mode', 'acceptEdits'];
 
 function git(directory: string, ...args: readonly string[]): string {
   const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@localhost'];
@@ -46,14 +48,24 @@ interface Children {
   /** The calls of a child, one message after another. */
   readonly child: (number: number) => readonly (readonly AnswerToolCall[])[];
   readonly scope?: 'user' | 'project';
-  readonly env?: Readonly<Record<string, string>>;
+  /** `NAME=value` in the environment of the server. */
+  readonly mark?: string;
+  /** Called for each request, before it is answered. */
+  readonly onRequest?: () => void;
 }
 
-/** Opens a repository with the server `writer`, whose processes are noted in `pids` of the home directory. */
-async function openRepository({ main, child, scope = 'user', env = {} }: Children): Promise<World> {
+/** Opens a repository with the server `writer`, whose program is a file of it. */
+async function openRepository({
+  main,
+  child,
+  scope = 'user',
+  mark,
+  onRequest,
+}: Children): Promise<World> {
   const world = await openWorld({
     files: { 'src/a.txt': 'one\n' },
     script: (request) => {
+      onRequest?.();
       const round = toolResultRounds(request);
       const calls = isMain(request) ? main[round] : child(numberOf(request))[round];
       return calls === undefined ? { text: 'done' } : { toolCalls: calls };
@@ -64,8 +76,16 @@ async function openRepository({ main, child, scope = 'user', env = {} }: Childre
   const file = scope === 'user' ? join(home, '.config/muster/mcp.json') : join(cwd, '.mcp.json');
   for (const each of [script, file]) mkdirSync(dirname(each), { recursive: true });
   writeFileSync(script, readFileSync(WRITER, 'utf8'));
-  const entry = { command: process.execPath, args: ['tools/writer.cjs', cwd], env };
-  writeFileSync(file, JSON.stringify({ mcpServers: { writer: entry } }));
+  const entry = { command: process.execPath, args: ['tools/writer.cjs', cwd] };
+  writeFileSync(
+    file,
+    JSON.stringify({
+      mcpServers: {
+        writer:
+          mark === undefined ? entry : { ...entry, env: Object.fromEntries([mark.split('=')]) },
+      },
+    }),
+  );
   git(cwd, 'init', '-q', '-b', 'main');
   git(cwd, 'add', '.');
   git(cwd, 'commit', '-q', '-m', 'first');
@@ -74,7 +94,7 @@ async function openRepository({ main, child, scope = 'user', env = {} }: Childre
 
 interface Place {
   readonly cwd: string;
-  readonly pid: number;
+  readonly instance: string;
   readonly roots: readonly string[];
   readonly args: readonly string[];
   readonly failed: string | null;
@@ -120,11 +140,9 @@ describe('an MCP server of a task in a worktree', () => {
           : [[write(`of-${number}.txt`)], ...(number === 2 ? [[task(3, 'none')]] : [])],
     });
     const { workspace: cwd, data } = world.sandbox;
-    writeFileSync(
-      join(world.sandbox.home, '.config/muster/config.toml'),
-      '[task_tool]\nmax_depth = 3\n',
-    );
-    const run = await world.run(['-p', 'go', ...ALLOW, '--permission-mode', 'acceptEdits']);
+    const run = await world.run(['-p', 'go', ...FLAGS], {
+      env: { MUSTER_TASK_TOOL_NESTED: 'true', MUSTER_TASK_TOOL_MAX_DEPTH: '3' },
+    });
     expect(run).toMatchObject({ code: 0 });
     const [main, ...others] = placesOf(world);
     expect(main).toMatchObject({ cwd, roots: [pathToFileURL(cwd).href], args: [cwd] });
@@ -134,39 +152,38 @@ describe('an MCP server of a task in a worktree', () => {
     );
     expect(Array.from(byTree, ([, places]) => places.length).toSorted()).toEqual([1, 2]);
     for (const [tree, places] of byTree) {
-      expect(new Set(places.map(({ pid }) => pid)).size).toBe(1);
+      expect(new Set(places.map(({ instance }) => instance)).size).toBe(1);
       for (const { roots, args, failed } of places)
         expect([roots, args, failed]).toEqual([[pathToFileURL(tree).href], [tree], null]);
     }
     const changed = [...byTree.keys()].map((tree) => changedFiles(world, tree)).toSorted();
-    expect(changed).toEqual(['of-1.txt\n', 'of-2.txt\nof-3.txt\n']);
-    // The main checkout has only what the main agent has let its own server write.
+    // What the main agent's own server has written was there when they began.
+    expect(changed).toEqual(['of-1.txt\nof-main.txt\n', 'of-2.txt\nof-3.txt\nof-main.txt\n']);
     expect(git(cwd, 'status', '--porcelain')).toBe('?? of-main.txt\n');
     await waitForMarked(world.mark, (pids) => pids.length === 0);
   });
 
-  it('is started for the task only when it calls it, and has ended when the task has', async () => {
-    const log = '.pids';
+  it('is started with the first call of the task, and has ended when the task has', async () => {
+    const mark = `SERVER_OF=${newId()}`;
+    const counts: number[] = [];
     await using world = await openRepository({
-      main: [
-        [task(1, 'worktree')],
-        [bash(`cat ${log}; for p in $(cat ${log}); do kill -0 $p; done`)],
-      ],
-      child: () => [[bash('sleep 0.2')], [write('a.txt')]],
-      env: { PID_LOG: '${HOME}/pids' },
+      main: [[task(1, 'worktree')]],
+      child: () => [[bash('true')], [write('a.txt')]],
+      mark,
+      onRequest: () => void counts.push(findMarked(mark).length),
     });
-    const { home } = world.sandbox;
     const before = stateOf(world);
-    await world.run(['-p', 'go', ...ALLOW, '--permission-mode', 'acceptEdits']);
+    await world.run(['-p', 'go', ...FLAGS]);
     const [place, ...others] = placesOf(world);
     expect(others).toEqual([]);
-    expect(stateOf(world)).toBe(before);
-    // The first process was asked for the list of tools, and the second one belongs to the task.
-    const pids = readFileSync(join(home, 'pids'), 'utf8').trim().split('\n').map(Number);
-    expect(pids).toHaveLength(2);
-    expect(pids[1]).toBe(place?.pid);
-    expect(readdirSync(treeOf(place))).toContain('a.txt');
-    await waitForMarked(world.mark, (left) => left.length === 0);
+    expect([stateOf(world), readdirSync(treeOf(place))]).toEqual([
+      before,
+      expect.arrayContaining(['a.txt']),
+    ]);
+    // The requests: of the main agent, three of the child, and the last one of the main agent.
+    const [first = 0, ...rest] = counts;
+    expect(rest).toEqual([first, first, expect.any(Number), first]);
+    expect(rest[2]).toBeGreaterThan(first);
   });
 
   it('ends with a stopped task and with a killed process', async () => {
@@ -174,12 +191,12 @@ describe('an MCP server of a task in a worktree', () => {
       main: [[task(1, 'worktree')]],
       child: () => [[write('a.txt')], [{ name: 'mcp__writer__wait', input: {} }]],
     });
-    const args = ['-p', 'go', ...ALLOW, '--permission-mode', 'acceptEdits'];
+    const args = ['-p', 'go', ...FLAGS];
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       const running = world.start(args);
       const known = placesOf(world).length;
       await waitForMarked(world.mark, () => placesOf(world).length > known);
-      running.kill(signal);
+      running.process.kill(signal);
       await running.finished;
       await waitForMarked(world.mark, (left) => left.length === 0);
     }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { createStarter } from '../../src/api/mcp/server-starter.ts';
-import { MAX_WORKSPACE_SERVERS } from '../../src/mcp/connections.ts';
 import type { McpServer } from '../../src/mcp/server-use.ts';
 import { createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { findMarked, waitForMarked } from '../e2e/processes.ts';
@@ -44,6 +43,8 @@ test('a server for a workspace has its directory and its roots, and ends with it
   const facts = (cwd: string, index: number) => ({
     cwd,
     pid: answers[index]?.['pid'],
+    instance: answers[index]?.['instance'],
+    calls: expect.any(Number),
     roots: [pathToFileURL(cwd).href],
     args: [],
     given: join(cwd, 'given'),
@@ -95,9 +96,11 @@ test('a server that cannot start for a workspace names it, and that of the sessi
   expect(host.connections.status().map(({ state }) => state)).toEqual(['ready', 'stopped']);
 });
 
+const MAX = 3;
+
 test('an idle server of a workspace makes room for another one, and a used one does not', async () => {
   const { source } = makeTrees();
-  const host = createHost({ cwd: source, roots: [source] });
+  const host = createHost({ cwd: source, roots: [source], workspaceServers: MAX });
   const entry = host.stdio(WRITER);
   const open = (index: number): McpServer => {
     const tree = join(source, `tree-${index}`);
@@ -105,29 +108,27 @@ test('an idle server of a workspace makes room for another one, and a used one d
     return host.connections.open(entry, { source, tree });
   };
   const stop = new AbortController();
-  const uses = Array.from({ length: MAX_WORKSPACE_SERVERS }, (_, index) => open(index));
+  const uses = Array.from({ length: MAX }, (_, index) => open(index));
   for (const use of uses) await use.start(FOREVER);
-  await open(MAX_WORKSPACE_SERVERS).start(FOREVER);
+  await open(MAX).start(FOREVER);
   const running = () => states(host).filter(([state]) => state === 'ready').length;
-  expect([running(), states(host)[0]?.[0]]).toEqual([MAX_WORKSPACE_SERVERS, 'stopped']);
+  expect([running(), states(host)[0]?.[0]]).toEqual([MAX, 'stopped']);
   // Those of the session do not count.
   await host.connections.open(entry).start(FOREVER);
   const calls = uses.slice(1).map((use) => use.callTool('wait', {}, { signal: stop.signal }));
-  const last = open(MAX_WORKSPACE_SERVERS + 1);
+  const last = open(MAX + 1);
   await last.start(FOREVER);
   const lastCall = last.callTool('wait', {}, { signal: stop.signal });
-  const late = open(MAX_WORKSPACE_SERVERS + 2);
+  const late = open(MAX + 2);
   await expect(late.start(FOREVER)).rejects.toMatchObject({
     code: 'LIMIT_EXCEEDED',
-    message: expect.stringContaining(
-      `the limit workspace_servers = ${MAX_WORKSPACE_SERVERS} is reached`,
-    ),
+    message: expect.stringContaining(`the limit workspace_servers = ${MAX} is reached`),
   });
   stop.abort(new Error('enough'));
   await Promise.allSettled([...calls, lastCall]);
   // It was no failure of the server, so it starts at once.
   await late.start(FOREVER);
-  expect(running()).toBe(MAX_WORKSPACE_SERVERS + 1);
+  expect(running()).toBe(MAX + 1);
 });
 
 const NO_RULES = { allow: [], ask: [], deny: [] };

@@ -11,6 +11,7 @@ import { startUnconfined, type StartServerProcess } from '../../mcp/server-proce
 import { startServerProgram, type ServerProcess } from '../../sys/processes/server-process.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
 import { confineWorktree } from '../../policy/workspace-rights.ts';
+import { listSources } from '../../protocol/workspace-paths.ts';
 import type { RuleSet } from '../../protocol/permission.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
 import type { ConfinedCommand, Sandbox } from '../../sys/sandbox/sandbox.ts';
@@ -68,6 +69,8 @@ export function createStarter(parts: StarterParts): StartServerProcess {
           { home: toRealPath(home) },
         ),
         ...confineWorktree(workspace),
+        // The program of the server may lie in the directory of the session.
+        visible: workspace === undefined ? [] : listSources(workspace),
       },
       stderr: 'command',
     });

@@ -83,12 +83,11 @@ class SessionWorkspaces implements SessionWorkspacePort {
     }
   }
 
-  plan(task: { readonly id: string; readonly cwd: string; readonly description: string }) {
+  plan(task: Parameters<WorkspacePort['plan']>[0]): TaskWorkspace {
     const { kind, source, tree, git } = this.#plan(task);
-    const workspace: TaskWorkspace = { kind, source, tree };
-    if (git === undefined) return workspace;
+    if (git === undefined) return { kind, source, tree };
     const { branch, repository } = git;
-    return { ...workspace, branch, commonDirectory: repository.commonDirectory };
+    return { kind, source, tree, branch, commonDirectory: repository.commonDirectory };
   }
 
   #plan(task: { readonly id: string; readonly cwd: string; readonly description: string }) {

@@ -1,6 +1,7 @@
 // A server without a dependency whose tool `write` writes a file in its directory, and returns what the server knows of its
 // place. It speaks the revisions before 2026-07-28, in which a server may ask for the roots.
-const { appendFileSync, writeFileSync } = require('node:fs');
+const { randomUUID } = require('node:crypto');
+const { writeFileSync } = require('node:fs');
 
 const inputSchema = {
   type: 'object',
@@ -13,9 +14,11 @@ const tools = [
 ];
 const waiting = new Map();
 let count = 0;
+let calls = 0;
+// Process ids are equal in different sandboxes.
+const instance = randomUUID();
 let rest = '';
 
-if (process.env.PID_LOG !== undefined) appendFileSync(process.env.PID_LOG, `${process.pid}\n`);
 if (process.env.BROKEN_IN !== undefined && process.cwd().includes(process.env.BROKEN_IN)) {
   process.stderr.write('no server runs here');
   process.exit(3);
@@ -52,8 +55,15 @@ async function receive({ id, method, params, result }) {
     return send({ id, error: { code: -32601, message: 'unknown method' } });
   if (params.name === 'wait') return;
   const { roots } = await ask('roots/list');
+  calls += 1;
   const { name, text } = params.arguments;
-  const facts = { cwd: process.cwd(), pid: process.pid, roots: roots.map(({ uri }) => uri) };
+  const facts = {
+    cwd: process.cwd(),
+    pid: process.pid,
+    instance,
+    calls,
+    roots: roots.map(({ uri }) => uri),
+  };
   let failed = null;
   try {
     writeFileSync(name, text);
