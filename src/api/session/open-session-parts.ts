@@ -79,7 +79,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const workspaces = await openWorkspaces(session, options, {
     canWriteDataDir,
     agents: agents.current.items,
-    servers,
+    programs: [servers, languages],
   });
   const web = loadWebAccess(session.environment);
   const hooks = await openSessionHooks(session, { sandbox: storage.sandbox, web });

@@ -12,7 +12,7 @@ import type { SessionConfig } from './session-config.ts';
  * Opens the workspaces of a session, ready for conversations that work in one. Throws UsageError if all of them are to and
  * there can be no workspaces.
  *
- * @param places `agents`: the definitions of the session; `servers`: the servers that work in the workspaces of tasks
+ * @param places `agents`: the definitions of the session; `programs`: the servers that work in the workspaces of tasks
  */
 export async function openWorkspaces(
   { loaded, environment, directory, roots }: SessionConfig,
@@ -20,11 +20,11 @@ export async function openWorkspaces(
   {
     canWriteDataDir,
     agents,
-    servers,
+    programs,
   }: {
     readonly canWriteDataDir: boolean;
     readonly agents: readonly Pick<AgentDefinition, 'isolation'>[];
-    readonly servers: Pick<SessionServers, 'endWorkspace'>;
+    readonly programs: readonly Pick<SessionServers, 'endWorkspace'>[];
   },
 ): Promise<SessionWorkspacePort> {
   const workspaces = createSessionWorkspaces({
@@ -32,7 +32,9 @@ export async function openWorkspaces(
     environment,
     dataDir: canWriteDataDir ? directory : null,
     keepsOpen: attended,
-    endPrograms: (tree) => servers.endWorkspace(tree),
+    endPrograms: async (tree) => {
+      await Promise.all(programs.map((each) => each.endWorkspace(tree)));
+    },
   });
   const isAskedFor = agents.some(({ isolation }) => isolation === 'worktree');
   if (worktree !== undefined || isAskedFor) await workspaces.prepare();
