@@ -1,6 +1,6 @@
 import type { McpConnections } from './connections.ts';
 import { isUsedPerTask, type McpServerEntry } from './server-entry.ts';
-import type { CallingTask } from './server-place.ts';
+import type { TaskOfCall } from './server-place.ts';
 import type { McpServer } from './server-use.ts';
 
 /** A use of a server, and those for whom it was opened. */
@@ -26,7 +26,7 @@ export class CatalogUses {
    * Returns the use of a server: that of a task if each task has its own, else the one that all tasks in the same
    * workspace, or outside of workspaces, share. Starts nothing.
    */
-  of(entry: McpServerEntry, calling?: CallingTask): McpServer {
+  of(entry: McpServerEntry, calling?: TaskOfCall): McpServer {
     const task = isUsedPerTask(entry) ? (calling?.id ?? null) : null;
     const tree = calling?.workspace?.tree ?? null;
     const key = JSON.stringify([entry.name, task, tree]);

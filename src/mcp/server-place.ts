@@ -18,7 +18,7 @@ export interface ServerPlace {
 }
 
 /** A task that uses servers. */
-export interface CallingTask {
+export interface TaskOfCall {
   readonly id: string;
   /** The workspace in which the task works. Default: it works in the directories of the session. */
   readonly workspace?: WorkspaceInUse | undefined;

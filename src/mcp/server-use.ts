@@ -16,7 +16,7 @@ import type {
   McpTool,
 } from './server-data.ts';
 import type { McpServerEntry, McpToolFilter } from './server-entry.ts';
-import type { CallingTask } from './server-place.ts';
+import type { TaskOfCall } from './server-place.ts';
 
 /** The tools that a server offers over one connection. */
 export interface ToolOffer {
@@ -32,7 +32,7 @@ export interface McpCallOptions {
   /** An id of the caller, by which a question of the server finds its task. Default: none. */
   readonly callId?: string | undefined;
   /** The task that calls. Default: nobody's call, in the directories of the session. */
-  readonly task?: CallingTask;
+  readonly task?: TaskOfCall;
   /**
    * Called before the call is sent, also before it is sent again over another connection. Rejects if the call must not be
    * sent. Default: nothing is checked.
@@ -48,7 +48,7 @@ export interface McpFollowOptions {
   /** As for a call. */
   readonly callId?: string | undefined;
   /** As for a call. */
-  readonly task?: CallingTask;
+  readonly task?: TaskOfCall;
 }
 
 /** A use of a server by one task. Every request starts the server if it does not run. */

@@ -10,7 +10,7 @@ import type { McpCallOptions, McpServer, ToolOffer } from './server-use.ts';
 import type { McpServerFeatures, McpServerInfo, McpStartedCall } from './server-data.ts';
 import { isUsedPerTask, serverId, type McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';
-import type { CallingTask } from './server-place.ts';
+import type { TaskOfCall } from './server-place.ts';
 import { readServerFeatures } from './server-features.ts';
 import { buildMcpToolNames } from './tool-names.ts';
 
@@ -179,7 +179,7 @@ export class ToolCatalog {
    *
    * @param task the task that uses it. Default: a person does, in the directories of the session
    */
-  findUse(part: string, task?: CallingTask): McpServer {
+  findUse(part: string, task?: TaskOfCall): McpServer {
     return this.uses.of(this.findEntry(part), task);
   }
 

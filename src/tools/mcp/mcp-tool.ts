@@ -10,7 +10,7 @@ import {
 } from '../../protocol/tool.ts';
 import type { McpCallResult, McpProgress, McpTask } from '../../mcp/server-data.ts';
 import { McpServerError } from '../../mcp/server-error.ts';
-import type { CallingTask } from '../../mcp/server-place.ts';
+import type { TaskOfCall } from '../../mcp/server-place.ts';
 import type { CatalogTool } from '../../mcp/catalog-server.ts';
 import { cleanDescription, describeServerHints } from '../../mcp/tool-description.ts';
 import { convertToolSchema } from '../../mcp/tool-schema.ts';
@@ -155,7 +155,7 @@ async function followTask(
 export function toCallingTask({
   taskId,
   workspace,
-}: Pick<ToolContext, 'taskId' | 'workspace'>): CallingTask {
+}: Pick<ToolContext, 'taskId' | 'workspace'>): TaskOfCall {
   return { id: taskId, workspace };
 }
 

@@ -3,7 +3,7 @@ import { sanitizeLine } from '../../base/terminal-text.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { McpResourceList } from '../../mcp/server-data.ts';
 import { listServerResources } from '../../mcp/server-features.ts';
-import type { CallingTask } from '../../mcp/server-place.ts';
+import type { TaskOfCall } from '../../mcp/server-place.ts';
 import type { McpServer } from '../../mcp/server-use.ts';
 import { NO_ACCESS, type McpConfinement } from '../../protocol/permission.ts';
 import type { Tool, ValidationResult } from '../../protocol/tool.ts';
@@ -23,7 +23,7 @@ export interface ReadableResources {
   readonly name: string;
   /** Returns the use of the server by a task. Starts nothing. */
   open(
-    task: CallingTask,
+    task: TaskOfCall,
   ): Pick<McpServer, 'listResources' | 'listResourceTemplates' | 'readResource'>;
 }
 
