@@ -74,7 +74,7 @@ export async function watchScreen(
   terminal.type(`${PROMPT}\r`);
   // The main agent has asked once, and each sibling at least twice.
   while ((await server.stats()).requests < 1 + 2 * names.length) await sleep(POLL_MS);
-  while (fault !== null && !existsSync(begun)) await sleep(POLL_MS);
+  if (fault !== null) while (!existsSync(begun)) await sleep(POLL_MS);
   await sleep(SETTLE_MS);
   const from = performance.timeOrigin + performance.now();
   const delays = await pressKeys(terminal);
