@@ -207,16 +207,16 @@ class SessionWorkspaces implements SessionWorkspacePort {
   ): Promise<LandingProposal> {
     const found = await this.#requireRecord(id);
     const { dataDir, environment } = this.#parts;
-    const [{ proposeLanding }, { endWorkspace }, { readLandableWork }] = await Promise.all([
-      import('./propose-landing.ts'),
-      import('../../workspaces/end.ts'),
-      import('./landable-work.ts'),
-    ]);
+    const [{ NOTHING_TO_LAND, proposeLanding }, { endWorkspace }, { readLandableWork }] =
+      await Promise.all([
+        import('./propose-landing.ts'),
+        import('../../workspaces/end.ts'),
+        import('./landable-work.ts'),
+      ]);
     // If the process of the task has died, what it left is not recorded yet.
     const isRecorded = found.result !== undefined || !OPEN_STATUSES.has(found.status);
     const record = isRecorded ? found : (await endWorkspace(found, { environment, signal })).record;
-    if (!isRecorded && record.status === 'removed')
-      return { ok: true, files: [], land: async () => ({ commit: null, kept: null }) };
+    if (!isRecorded && record.status === 'removed') return NOTHING_TO_LAND;
     return await proposeLanding(await readLandableWork(record, { environment, signal }), {
       dataDir: dataDir ?? '',
       environment,
