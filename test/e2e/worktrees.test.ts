@@ -108,7 +108,8 @@ describe('a task with a worktree', () => {
   });
 
   it('names, when it has landed, the tests of the task that its check has used', async () => {
-    const input = { ...task('Check it.').input, accept: 'grep -q TWO src/a.txt' };
+    const isolation = 'worktree';
+    const input = { prompt: 'Check it.', isolation, accept: 'grep -q TWO src/a.txt' };
     await using world = await openRepository({
       main: [() => [{ name: 'Task', input }], (request) => land(request, 'apply')],
       child: [[EDIT, bash('mkdir test && echo 1 > test/a.test.js')]],
