@@ -115,7 +115,8 @@ describe('a task with a worktree', () => {
       child: [[EDIT, bash('mkdir test && echo 1 > test/a.test.js')]],
     });
     await world.run(['-p', 'go', ...FLAGS]);
-    const [result] = world.model.requests.filter(isMain).at(-1)?.messages.at(-1)?.toolResults ?? [];
+    const last = world.model.requests.findLast(isMain)?.messages.at(-1);
+    const [result] = last?.toolResults ?? [];
     expect(result?.text).toMatch(
       /^Merged the changes of task \w+ into 2 files: src\/a\.txt, test\/a\.test\.js\. The check of the merged files used these as the task left them: test\/a\.test\.js\.$/,
     );
