@@ -94,7 +94,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/workspaces/{hostile-task,ignored-files,unusual-repositories}.test.ts',
     'test/workspaces/landing/commit.test.ts',
     'test/api/workspaces/{apply-again,prune-workspaces,undo-commit}.test.ts',
-    'test/e2e/{main-worktree,process-isolation,worktree-views,worktrees}.test.ts',
+    'test/e2e/{main-worktree,mcp-workspaces,process-isolation,worktree-views,worktrees}.test.ts',
   ],
   /** Landings, and creations and removals of workspaces, with kill -9 before each change of the disk. */
   kills: ['test/workspaces/world/{kill,killed,killed-removal,killed-apply,not-yet-begun}.test.ts'],

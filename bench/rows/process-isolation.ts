@@ -1,7 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
 import { NO_FILES } from '../../src/engine/permissions/file-access.ts';
@@ -10,85 +8,63 @@ import type { ProcessProgram } from '../../src/engine/task/call-process.ts';
 import type { AnyTool, ToolContext } from '../../src/protocol/tool.ts';
 import { createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { readTool } from '../../src/tools/read/read.ts';
-import { createFaultTools } from '../harness/fault-tools.ts';
+import { copyWithFaultyProcess, FAULTS, watchScreen, type Fault } from '../harness/faulty-child.ts';
 import { Fixture } from '../harness/fixture.ts';
 import { interleave } from '../harness/interleave.ts';
 import type { Measurement } from '../harness/measurement.ts';
-import type { Row } from '../harness/row.ts';
+import type { Row, RowOptions } from '../harness/row.ts';
 
 const ROUNDS = 9;
-/** The time for which a fault runs while the latency is measured. */
-const WATCHED_MS = 1_500;
-/** The interval at which something in Muster's process wants to run, such as a key press or a sibling. */
-const TICK_MS = 10;
+const SCREEN_ROUNDS = 3;
 const CALLS = 50;
 const LIMITS = { heapMb: 512, memoryMb: 600, cpuSeconds: 60 };
-const FAULTS = createFaultTools({ Spin: refuse, Allocate: refuse, Flood: refuse });
-const FAULTY_PROGRAM = {
-  path: fileURLToPath(new URL('../programs/faulty-task-process.ts', import.meta.url)),
-  tools: [readTool, ...FAULTS],
-};
-
-/** The tools run in the other process. */
-function refuse(): never {
-  throw new Error('no call of a fault runs in this process');
-}
 
 /**
- * The latency of Muster's own process while the process of an isolated task spins, allocates or floods, and what a
- * process costs a call.
+ * The terminal UI and sibling tasks beside a task whose process spins, allocates or floods, and what a process costs a
+ * call.
  */
 export const processIsolation: Row = {
   name: 'process-isolation',
   async measure(options): Promise<readonly Measurement[]> {
     using fixture = new Fixture();
-    mkdirSync(fixture.workspace, { recursive: true });
     const path = join(fixture.workspace, 'a.txt');
     writeFileSync(path, 'one\n'.repeat(1_000));
-    const rounds = options.rounds ?? ROUNDS;
-    const latency: Measurement[] = [];
-    for (const tool of FAULTS) latency.push(await measureLatency(tool, rounds));
+    const beside = await measureBeside(fixture, options);
     const program = { path: join(dirname(options.bin), 'task-process.js'), tools: [readTool] };
-    return [...latency, ...(await measureCalls(program, path, rounds))];
+    return [...beside, ...(await measureCalls(program, path, options.rounds ?? ROUNDS))];
   },
 };
 
-async function measureLatency(tool: AnyTool, rounds: number): Promise<Measurement> {
-  const { beside, alone } = await interleave(rounds, {
-    beside: () => measureBeside(tool),
-    alone: () => measureLateness(WATCHED_MS),
+async function measureBeside(
+  fixture: Fixture,
+  { bin, rounds = null }: Pick<RowOptions, 'bin' | 'rounds'>,
+): Promise<readonly Measurement[]> {
+  const copied = copyWithFaultyProcess(fixture, bin);
+  const watch = (fault: Fault | null) => () => watchScreen(fixture, copied, fault);
+  const { alone, ...beside } = await interleave(rounds ?? SCREEN_ROUNDS, {
+    alone: watch(null),
+    spin: watch('spin'),
+    allocate: watch('allocate'),
+    flood: watch('flood'),
   });
-  return {
-    title: `lateness of Muster’s process beside ${tool.name}`,
-    unit: 'ms',
-    samples: beside,
-    reference: { title: 'the same without a task', samples: alone },
-    bound: { kind: 'difference', max: 10, goal: 3 },
-    notes: [
-      `the 95th percentile of how late a timer of ${TICK_MS} ms fires: what a key press or a sibling waits; limits ${JSON.stringify(LIMITS)}`,
-    ],
-  };
-}
-
-/** Measures the lateness while a call runs that never ends. */
-async function measureBeside(tool: AnyTool): Promise<number> {
-  const process = startProcess(FAULTY_PROGRAM);
-  await process.run(createCall(readTool, { file_path: '/nonexistent' }));
-  const call = process.run(createCall(tool, {}));
-  const lateness = await measureLateness(WATCHED_MS);
-  await process.end();
-  await call;
-  return lateness;
-}
-
-async function measureLateness(ms: number): Promise<number> {
-  const late: number[] = [];
-  for (const end = performance.now() + ms; performance.now() < end;) {
-    const due = performance.now() + TICK_MS;
-    await sleep(TICK_MS);
-    late.push(performance.now() - due);
-  }
-  return late.toSorted((a, b) => a - b)[Math.floor(late.length * 0.95)] ?? 0;
+  return FAULTS.flatMap((fault): readonly Measurement[] => [
+    {
+      title: `a key → drawn, beside a process that is to ${fault}, p95`,
+      unit: 'ms',
+      samples: beside[fault].map(({ keyMs }) => keyMs),
+      reference: { title: 'without that task', samples: alone.map(({ keyMs }) => keyMs) },
+      bound: { kind: 'difference', max: 30, goal: 10 },
+      notes: ['two siblings are at work in both cases'],
+    },
+    {
+      title: `a turn of a sibling, beside a process that is to ${fault}`,
+      unit: 'ms',
+      samples: beside[fault].map(({ turnMs }) => turnMs),
+      reference: { title: 'without that task', samples: alone.map(({ turnMs }) => turnMs) },
+      bound: { kind: 'difference', max: 15, goal: 5 },
+      notes: ['from the last byte of an answer to the next request, with one call of Read'],
+    },
+  ]);
 }
 
 async function measureCalls(
@@ -182,4 +158,9 @@ function createContext(): ToolContext {
     spillPath: refuse,
     progress: () => {},
   };
+}
+
+/** Nothing that is measured needs this. */
+function refuse(): never {
+  throw new Error('the benchmark does not need this');
 }

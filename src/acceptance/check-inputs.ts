@@ -73,6 +73,24 @@ export function createInputTest(
     !free(path);
 }
 
+/** Files that say what services run for each commit. */
+const SERVICE_FILE =
+  /(?:^|\/)(?:\.gitlab-ci\.ya?ml|\.travis\.ya?ml|azure-pipelines\.ya?ml|bitbucket-pipelines\.ya?ml|Jenkinsfile|\.circleci\/[^/]+)$/;
+
+/**
+ * Selects the paths of files that can decide whether a check passes: tests, what configures tests, builds and their runs
+ * elsewhere, and `package.json` with its scripts. The names alone decide, so other files may be inputs as well.
+ */
+export function selectLikelyInputs(paths: readonly string[]): readonly string[] {
+  return paths.filter(
+    (path) =>
+      isPackageManifest(path) ||
+      isTestFile(path) ||
+      isCheckConfiguration(path) ||
+      SERVICE_FILE.test(path),
+  );
+}
+
 /** Returns true for the path of a `package.json`. */
 export function isPackageManifest(path: string): boolean {
   return basename(path) === 'package.json';

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isInside } from '../base/path-inside.ts';
 import type { FileEvent } from '../protocol/languages.ts';
 import {
   findLanguage,
@@ -108,6 +109,15 @@ export class LanguageServers {
       if (slot !== null) return slot;
     }
     return null;
+  }
+
+  /** Ends the servers whose roots lie in a directory, and forgets them. Waits for their ends. */
+  async endBelow(directory: string): Promise<void> {
+    const ended = [...this.slots].filter(([, { roots }]) =>
+      roots.some((root) => isInside(directory, root)),
+    );
+    for (const [key] of ended) this.slots.delete(key);
+    await Promise.all(ended.map(([, slot]) => slot.close()));
   }
 
   /** Ends all servers. */

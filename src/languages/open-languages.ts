@@ -27,6 +27,8 @@ export interface LanguageOptions {
 export interface Languages extends LanguagePort {
   /** Notes that a command may have changed files. */
   noteCommand(): void;
+  /** Ends the servers that were started for a workspace, given by its directory, and waits for their ends. */
+  endWorkspace(tree: string): Promise<void>;
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -90,6 +92,7 @@ export function openLanguages(options: LanguageOptions): Languages {
       servers.noteCommand();
       hasRunCommands = true;
     },
+    endWorkspace: (tree) => servers.endBelow(tree),
     close: async () => {
       changes.close();
       await Promise.all([servers.close(), checkers.close()]);

@@ -9,6 +9,7 @@ import type {
   McpTool,
 } from './server-data.ts';
 import type { McpServerEntry } from './server-entry.ts';
+import type { TaskOfCall } from './server-place.ts';
 
 /** A tool of a server under the name that models see. */
 export interface CatalogTool {
@@ -19,8 +20,8 @@ export interface CatalogTool {
   call(args: JsonObject, options: McpCallOptions): Promise<McpStartedCall>;
   /** Waits for the result of such a task, also one that an earlier process has started. See `McpServer.followTask`. */
   follow(task: McpTask, options: McpFollowOptions): Promise<McpCallResult>;
-  /** Tells the server to cancel such a task. `taskId`: the id of the task that follows it. Never rejects. */
-  cancel(task: McpTask, taskId?: string): Promise<void>;
+  /** Tells the server to cancel such a task. `follower`: the task of Muster that follows it. Never rejects. */
+  cancel(task: McpTask, follower: TaskOfCall): Promise<void>;
 }
 
 /** A server with the tools that tasks may use. */

@@ -1,5 +1,4 @@
 import type { Clock } from '../base/clock.ts';
-import { errorMessage } from '../base/errors.ts';
 import { RequestLimits, type LimitedRequest } from './call-limits.ts';
 import type { ConnectionStatus, ConnectionUse, McpConnectionState } from './connection-status.ts';
 import type { McpListKind, SessionTarget } from './open-session.ts';
@@ -13,8 +12,9 @@ import {
 } from './restart-policy.ts';
 import type { AskForServer, McpList, McpTool } from './server-data.ts';
 import { serverId, type McpServerEntry } from './server-entry.ts';
-import { McpServerError } from './server-error.ts';
+import { McpServerError, toStartError } from './server-error.ts';
 import { EventThrottle, type McpEvent } from './server-events.ts';
+import type { ServerPlace } from './server-place.ts';
 import type { McpSession } from './session.ts';
 import { startSession } from './start-session.ts';
 import { TaskFollower } from './task-follower.ts';
@@ -24,7 +24,7 @@ const LIST_KINDS: readonly McpListKind[] = ['tools', 'resources', 'prompts'];
 /** The parts that a connection needs from outside. */
 export interface ConnectionParts {
   readonly entry: McpServerEntry;
-  readonly roots: readonly string[];
+  readonly place: ServerPlace;
   readonly clock: Clock;
   readonly onEvent: (event: McpEvent) => void;
   /** Called after the state has changed. */
@@ -65,6 +65,8 @@ export class ServerConnection {
   users = 0;
   /** The number of requests that are running. */
   activeRequests = 0;
+  /** The time of the last use, in milliseconds of the clock. */
+  lastUse = 0;
   /** The tasks of the server. */
   readonly tasks: TaskFollower;
 
@@ -113,6 +115,7 @@ export class ServerConnection {
     } finally {
       if (callId !== undefined) this.callIds.splice(this.callIds.indexOf(callId), 1);
       this.activeRequests -= 1;
+      this.lastUse = this.parts.clock.monotonic();
       this.armIdleTimer();
     }
   }
@@ -223,11 +226,11 @@ export class ServerConnection {
   }
 
   private async openServerSession(): Promise<McpSession> {
-    const { entry, roots, createTarget, ask } = this.parts;
+    const { entry, place, createTarget, ask } = this.parts;
     let session: McpSession | null = null;
     session = await startSession(createTarget, {
       server: this.name,
-      roots,
+      roots: place.roots,
       startMs: entry.limits.startMs,
       signal: this.closing.signal,
       isKnownAsOld: this.isKnownAsOld,
@@ -247,14 +250,11 @@ export class ServerConnection {
   }
 
   private failToOpen(thrown: unknown, startsByItself: boolean): McpServerError {
-    const error =
-      thrown instanceof McpServerError
-        ? thrown
-        : this.createError(errorMessage(thrown), 'start', thrown);
+    const error = toStartError(thrown, this.name, this.parts.place.workspace?.tree ?? null);
     if (this.currentState === 'closed') return error;
     this.error = error;
-    // A server that waits for a login works: it is asked again at the next use.
-    const isReady = error.kind !== 'login';
+    // A server that waits for a login or for room works: it is asked again at the next use.
+    const isReady = error.kind !== 'login' && error.kind !== 'limit';
     if (isReady) this.failures += 1;
     const restartMs = this.scheduleStart(isReady && startsByItself && this.users > 0);
     if (startsByItself)

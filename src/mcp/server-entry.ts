@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { McpConfinement } from '../protocol/permission.ts';
 import type { OAuthSettings } from './oauth-settings.ts';
 
 /** A server that Muster starts as a process and talks to through its stdin and stdout. */
@@ -75,16 +76,28 @@ export interface McpServerEntry {
   readonly transport: McpTransport;
   readonly limits: McpServerLimits;
   readonly isEnabled: boolean;
-  /** Whether the server shall run in the sandbox. Null if the file does not say so: see `runsInSandbox`. */
+  /** Whether the server shall run in the sandbox. Null if the file does not say so: see `findConfinement`. */
   readonly sandbox: boolean | null;
   /** Whether each user of the entry gets a connection of its own. */
   readonly hasOwnConnection: boolean;
   readonly tools: McpToolFilter;
 }
 
-/** Tells whether the process of a server runs in the sandbox. The servers of a project always do. */
+/** Tells whether the process of a server always runs in the sandbox. The servers of a project do. */
 export function runsInSandbox({ sandbox, origin }: McpServerEntry): boolean {
   return origin.scope === 'project' || sandbox === true;
+}
+
+/** Returns how a server is confined; null if nothing confines it. */
+export function findConfinement(entry: McpServerEntry): McpConfinement | null {
+  if (entry.transport.type !== 'stdio') return 'remote';
+  if (runsInSandbox(entry)) return 'sandbox';
+  return runsInWorkspaceSandbox(entry) ? 'workspace' : null;
+}
+
+/** Tells whether the process of a server runs in the sandbox when it is started for a workspace and there is a sandbox. */
+export function runsInWorkspaceSandbox(entry: McpServerEntry): boolean {
+  return runsInSandbox(entry) || entry.sandbox === null;
 }
 
 /** Returns the name by which people mean a server: `NAME`, or `AGENT/NAME` for one of a definition. */

@@ -1,4 +1,4 @@
-import { MusterError, type ErrorCode } from '../base/errors.ts';
+import { errorMessage, MusterError, type ErrorCode } from '../base/errors.ts';
 import { toShellWord } from '../base/text.ts';
 
 /**
@@ -11,6 +11,7 @@ import { toShellWord } from '../base/text.ts';
  * - `refused`: the server answered with an error.
  * - `invalid`: the answer is not what the protocol requires.
  * - `unsupported`: the server does not offer the feature.
+ * - `limit`: a limit of Muster does not allow it now.
  * - `closed`: Muster has closed all connections.
  */
 export type McpFailureKind =
@@ -22,6 +23,7 @@ export type McpFailureKind =
   | 'refused'
   | 'invalid'
   | 'unsupported'
+  | 'limit'
   | 'closed';
 
 const ERROR_CODE_OF: Readonly<Record<McpFailureKind, ErrorCode>> = {
@@ -33,6 +35,7 @@ const ERROR_CODE_OF: Readonly<Record<McpFailureKind, ErrorCode>> = {
   refused: 'PROVIDER_ERROR',
   invalid: 'PROVIDER_ERROR',
   unsupported: 'INVALID_PARAM',
+  limit: 'LIMIT_EXCEEDED',
   closed: 'CANCELLED',
 };
 
@@ -75,4 +78,17 @@ export class McpServerError extends MusterError {
     this.kind = kind;
     this.isOutcomeUnknown = isOutcomeUnknown;
   }
+}
+
+/**
+ * Makes the error of a server that could not be started. `tree`: the directory of the workspace for which it was to start,
+ * which the error names; null for the directories of the session.
+ */
+export function toStartError(thrown: unknown, server: string, tree: string | null): McpServerError {
+  const isOfServer = thrown instanceof McpServerError;
+  if (isOfServer && (tree === null || thrown.kind === 'login')) return thrown;
+  const reason = isOfServer ? thrown.reason : errorMessage(thrown);
+  const kind = isOfServer ? thrown.kind : 'start';
+  const where = tree === null ? '' : `in the workspace ${tree}, `;
+  return new McpServerError(`${where}${reason}`, { server, kind, cause: thrown });
 }

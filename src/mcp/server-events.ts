@@ -18,8 +18,16 @@ export type McpEvent =
       readonly callIds: readonly string[];
     };
 
+/** The server of an event. */
+export interface EventSource {
+  /** The name of its entry. */
+  readonly name: string;
+  /** The directory of the workspace for which it was started; null if it is that of the session. */
+  readonly tree: string | null;
+}
+
 /** Receives what happens to servers. It must not throw. */
-export type McpEventListener = (server: string, event: McpEvent) => void;
+export type McpEventListener = (source: EventSource, event: McpEvent) => void;
 
 /** The maximum number of messages of one server that are passed on in a period. */
 const MAX_MESSAGES = 100;

@@ -8,6 +8,7 @@ import {
 } from '../sys/processes/command-environment.ts';
 import { startServerProgram, type ServerProcess } from '../sys/processes/server-process.ts';
 import type { McpServerEntry } from './server-entry.ts';
+import type { ServerPlace } from './server-place.ts';
 
 /** The time for a command that prints headers, and the maximum size of its output. */
 const HELPER_MS = 10_000;
@@ -19,6 +20,8 @@ const SUCCESS = 'exited with code 0';
 /** A command that starts a server. */
 export interface ServerCommand {
   readonly entry: McpServerEntry;
+  /** The place for which it starts. */
+  readonly place: ServerPlace;
   readonly argv: readonly [string, ...string[]];
   /** Absolute. */
   readonly cwd: string;
@@ -63,13 +66,14 @@ export type RunHeadersHelper = (
  */
 export function createHeadersHelper(
   own: Environment,
-  cwd: string,
+  place: ServerPlace,
   startProcess: StartServerProcess,
 ): RunHeadersHelper {
   return async (entry, command, signal) => {
     const url = entry.transport.type === 'stdio' ? '' : entry.transport.url;
     const env = buildServerEnvironment(own, { MCP_SERVER_NAME: entry.name, MCP_SERVER_URL: url });
-    const helper = await startProcess({ entry, argv: ['/bin/sh', '-c', command], cwd, env });
+    const argv = ['/bin/sh', '-c', command] as const;
+    const helper = await startProcess({ entry, place, argv, cwd: place.cwd, env });
     const stop = AbortSignal.any([signal, AbortSignal.timeout(HELPER_MS)]);
     const end = (): void => void helper.end();
     stop.addEventListener('abort', end, { once: true });

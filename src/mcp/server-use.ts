@@ -16,6 +16,7 @@ import type {
   McpTool,
 } from './server-data.ts';
 import type { McpServerEntry, McpToolFilter } from './server-entry.ts';
+import type { TaskOfCall } from './server-place.ts';
 
 /** The tools that a server offers over one connection. */
 export interface ToolOffer {
@@ -30,8 +31,8 @@ export interface McpCallOptions {
   readonly onProgress?: (progress: McpProgress) => void;
   /** An id of the caller, by which a question of the server finds its task. Default: none. */
   readonly callId?: string | undefined;
-  /** The id of the task that calls, which may have a use of the server for itself. Default: none. */
-  readonly taskId?: string;
+  /** The task that calls. Default: nobody's call, in the directories of the session. */
+  readonly task?: TaskOfCall;
   /**
    * Called before the call is sent, also before it is sent again over another connection. Rejects if the call must not be
    * sent. Default: nothing is checked.
@@ -47,7 +48,7 @@ export interface McpFollowOptions {
   /** As for a call. */
   readonly callId?: string | undefined;
   /** As for a call. */
-  readonly taskId?: string;
+  readonly task?: TaskOfCall;
 }
 
 /** A use of a server by one task. Every request starts the server if it does not run. */
@@ -79,8 +80,8 @@ export interface McpServer {
   ): Promise<McpPromptMessages>;
   complete(completion: McpCompletion, signal: AbortSignal): Promise<readonly string[]>;
   /**
-   * Ends the use. A server that only a definition has, or that has a connection for each user, is stopped with its last
-   * use; others run on until they have been idle for long enough.
+   * Ends the use. A server of a definition or of a workspace, and one that has a connection for each user, is stopped with
+   * its last use; others run on until they have been idle for long enough.
    */
   release(): Promise<void>;
 }

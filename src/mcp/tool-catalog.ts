@@ -10,6 +10,7 @@ import type { McpCallOptions, McpServer, ToolOffer } from './server-use.ts';
 import type { McpServerFeatures, McpServerInfo, McpStartedCall } from './server-data.ts';
 import { isUsedPerTask, serverId, type McpServerEntry } from './server-entry.ts';
 import { McpServerError } from './server-error.ts';
+import type { TaskOfCall } from './server-place.ts';
 import { readServerFeatures } from './server-features.ts';
 import { buildMcpToolNames } from './tool-names.ts';
 
@@ -149,6 +150,11 @@ export class ToolCatalog {
     this.uses.endTask(task);
   }
 
+  /** Ends the servers of a workspace, and waits for their ends. */
+  endWorkspace(tree: string): Promise<void> {
+    return this.uses.endWorkspace(tree);
+  }
+
   /** The servers whose tools are known. The same object is returned as long as nothing has changed. */
   get servers(): readonly CatalogServer[] {
     this.builtServers ??= this.buildServers();
@@ -171,9 +177,9 @@ export class ToolCatalog {
    * Returns the use of a server by its part of the tools' names. Starts nothing. Throws `NOT_FOUND` for an unknown part,
    * and an McpServerError for a server that the user has disabled.
    *
-   * @param task the id of the task, which may have a use of the server for itself. Default: none
+   * @param task the task that uses it. Default: a person does, in the directories of the session
    */
-  findUse(part: string, task?: string): McpServer {
+  findUse(part: string, task?: TaskOfCall): McpServer {
     return this.uses.of(this.findEntry(part), task);
   }
 
@@ -316,9 +322,9 @@ export class ToolCatalog {
         const call: CatalogTool['call'] = (args, options) =>
           this.startCall(entry, { tool: tool.name, args }, options);
         const follow: CatalogTool['follow'] = (task, options) =>
-          this.uses.of(entry, options.taskId).followTask(task, options);
-        const cancel: CatalogTool['cancel'] = (task, taskId) =>
-          this.uses.of(entry, taskId).cancelTask(task);
+          this.uses.of(entry, options.task).followTask(task, options);
+        const cancel: CatalogTool['cancel'] = (task, follower) =>
+          this.uses.of(entry, follower).cancelTask(task);
         return [{ name, tool, call, follow, cancel }];
       });
       const { instructions, features = null } = recorded;
@@ -334,7 +340,7 @@ export class ToolCatalog {
     if (this.disabled.has(entry.name)) {
       throw createDisabledError(entry, `the tool ${tool} is not called`);
     }
-    const use = this.uses.of(entry, options.taskId);
+    const use = this.uses.of(entry, options.task);
     await this.readFeaturesOnce(entry, use, options.signal);
     const checkOffer = (offer: ToolOffer) => this.accepted.check(entry, tool, offer);
     return await use.startCall(tool, args, { ...options, checkOffer });

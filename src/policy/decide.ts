@@ -252,10 +252,8 @@ function checkAllowRules({ call, rights, subject }: DecisionInput): Decision | u
 
 function checkMode({ call, rights, context }: DecisionInput): Decision | undefined {
   // Without network rights, the network is out of bounds: a page could carry away what the task has read. A server can
-  // always use the network, and works in the directories of the session, which lie outside of a workspace.
-  const isInBounds = isServerCall(call)
-    ? rights.network && rights.workspace === undefined
-    : call.kind !== 'network' || rights.network;
+  // always use the network.
+  const isInBounds = (call.kind !== 'network' && !isServerCall(call)) || rights.network;
   if (rights.mode === 'autonomous' && isInBounds && !isUnconfined(call, rights, context)) {
     const reason = 'In autonomous mode everything in bounds runs.';
     return { verdict: 'allow', step: 'mode', reason };
@@ -270,8 +268,13 @@ function checkMode({ call, rights, context }: DecisionInput): Decision | undefin
 /** Tells whether a call runs commands or code that no sandbox confines. No mode allows such a call. */
 function isUnconfined(call: ResolvedCall, rights: Rights, context: Sandboxing): boolean {
   if (call.kind !== 'execute') return false;
-  if (!isServerCall(call) || context.isMachineSandbox === true) return !isConfined(rights, context);
-  return call.access.confinedServer !== true;
+  if (!isServerCall(call)) return !isConfined(rights, context);
+  const { server } = call.access;
+  // Only the sandbox keeps a server out of the directory for which a workspace stands.
+  if (rights.workspace !== undefined)
+    return !context.isSandboxed || (server !== 'sandbox' && server !== 'workspace');
+  if (context.isMachineSandbox === true) return !isConfined(rights, context);
+  return server !== 'sandbox' && server !== 'remote';
 }
 
 function isServerCall({ tool }: ResolvedCall): boolean {

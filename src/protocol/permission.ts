@@ -1,5 +1,4 @@
-import type { TaskWorkspace } from './workspace.ts';
-import type { WorkspaceTrees } from './workspace-paths.ts';
+import type { WorkspaceInUse } from './workspace-paths.ts';
 
 /** The permission modes, from the narrowest to the widest. If several modes apply, the narrowest of them is used. */
 export const PERMISSION_MODES = ['plan', 'default', 'acceptEdits', 'autonomous'] as const;
@@ -57,7 +56,7 @@ export interface Rights {
   /** The directories in which the task may work, as absolute real paths. The first is the working directory. */
   readonly roots: readonly string[];
   /** The workspace in which the task works. The roots lie in `tree`, which stands for `source`. Default: none. */
-  readonly workspace?: WorkspaceTrees & Pick<TaskWorkspace, 'commonDirectory' | 'branch'>;
+  readonly workspace?: WorkspaceInUse;
   /** True if commands in the sandbox can use the network. */
   readonly network: boolean;
   /** Set if calls that need a person's permission are refused. Default: a person is asked. */
@@ -86,6 +85,14 @@ export interface ModeGrant {
   readonly source: RuleSource;
 }
 
+/**
+ * How an MCP server is confined:
+ * - `sandbox`: its process always runs in the sandbox.
+ * - `workspace`: its process runs in the sandbox if it was started for a workspace and there is a sandbox.
+ * - `remote`: it is reached over HTTP, so nothing on this machine confines it.
+ */
+export type McpConfinement = 'sandbox' | 'workspace' | 'remote';
+
 /** The access that a call needs. The tool describes it before the call runs, and policy decides only on this description. */
 export interface Access {
   /** The absolute paths that the tool would open, in which links are not resolved yet. */
@@ -105,8 +112,8 @@ export interface Access {
   readonly hosts: readonly string[];
   /** True if the requests to these hosts only fetch and should change nothing there. Default: false. */
   readonly onlyFetches?: true;
-  /** True if the MCP server of the tool runs in the sandbox or is reached over HTTP. Default: false. */
-  readonly confinedServer?: true;
+  /** How the MCP server of the tool is confined. Default: nothing confines it. */
+  readonly server?: McpConfinement;
   /** The name of the agent type, for the tool Task and for a skill that runs as a task. */
   readonly agent?: string;
   /** Other names of the agent. A deny or ask rule for one of them applies too. */

@@ -1,4 +1,5 @@
 import type { TaskWorkspace } from './workspace.ts';
+import type { WorkspaceInUse } from './workspace-paths.ts';
 import type { CleanupResult } from '../base/cleanup-result.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
@@ -285,6 +286,8 @@ export interface ToolContext extends FileAccess {
   readonly taskId: string;
   readonly callId: string;
   readonly cwd: string;
+  /** The workspace in which the task works. Default: none. */
+  readonly workspace?: WorkspaceInUse | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly caps: ToolCaps;
@@ -429,7 +432,7 @@ export interface VariablePort {
 export const LEAVE_RUNNING = 'leave running';
 
 /** The context in which a tool waits for work of a server. */
-export interface FollowContext extends Pick<ToolContext, 'signal' | 'taskId'> {
+export interface FollowContext extends Pick<ToolContext, 'signal' | 'taskId' | 'workspace'> {
   /** The port through which the server asks the user, also after the call has ended. Absent if nobody can be asked. */
   readonly server?: ServerPort;
   /** Returns the port for the images of the result. Undefined if the call no longer waits for the result. */

@@ -8,6 +8,10 @@ export interface WorkspaceTrees extends Pick<TaskWorkspace, 'source' | 'tree'> {
   readonly outer?: WorkspaceTrees;
 }
 
+/** The workspace in which a task works, with the parts of its repository that the task may change. */
+export interface WorkspaceInUse
+  extends WorkspaceTrees, Pick<TaskWorkspace, 'commonDirectory' | 'branch'> {}
+
 /**
  * Returns the path in the workspace that stands for a path in its source, or in the source of an outer workspace. Other
  * paths are returned unchanged.
@@ -25,6 +29,11 @@ export function listWorkspacePaths(path: string, workspace: WorkspaceTrees): rea
   return here === path ? inOuter : inOuter.concat(here);
 }
 
+/** Lists the directories for which a workspace and all outer ones stand. */
+export function listSources({ source, outer }: WorkspaceTrees): readonly string[] {
+  return outer === undefined ? [source] : [source, ...listSources(outer)];
+}
+
 /** Returns the path for which a path in a workspace stands; undefined for other paths. */
 export function toSourcePath(path: string, { source, tree }: WorkspaceTrees): string | undefined {
   return isInside(tree, path) ? join(source, relative(tree, path)) : undefined;
@@ -36,4 +45,34 @@ export function listSourcePaths(path: string, workspace: WorkspaceTrees): readon
   if (source === undefined) return [];
   const { outer } = workspace;
   return outer === undefined ? [source] : [source, ...listSourcePaths(source, outer)];
+}
+
+/**
+ * Returns the directories of a workspace that stand for roots. A root that contains the source becomes the whole tree. One
+ * that lies elsewhere is lost. Outer workspaces do not count.
+ */
+export function moveRoots(
+  roots: readonly string[],
+  { source, tree }: Pick<WorkspaceTrees, 'source' | 'tree'>,
+): readonly string[] {
+  const moved = roots.flatMap((root) => {
+    if (isInside(source, root)) return [toWorkspacePath(root, { source, tree })];
+    return isInside(root, source) ? [tree] : [];
+  });
+  return [...new Set(moved)];
+}
+
+/**
+ * Replaces the path of the source in a text by that of its workspace, also where it begins a longer path. The sources of
+ * outer workspaces are replaced as well.
+ */
+export function mapPaths(text: string, { source, tree, outer }: WorkspaceTrees): string {
+  const inSource = outer === undefined ? text : mapPaths(text, outer);
+  if (source === '/' || !inSource.includes(source)) return inSource;
+  const escaped = source.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  // The path must not be a part of another path: `/src/app` is not in `/home/src/app` and `/src/app2`.
+  const pattern = new RegExp(`(?<![\\w./~-])${escaped}(?=/|[^\\w.-]|\\.(?:\\s|$)|$)`, 'g');
+  return inSource.replace(pattern, (match, offset: number) =>
+    isInside(source, tree) && inSource.startsWith(tree, offset) ? match : tree,
+  );
 }

@@ -159,6 +159,19 @@ export interface LandingConflict {
   readonly hunks: string;
 }
 
+/** The outcome of a landing that was carried out. */
+export interface FinishedProposal {
+  /** The new commit of the branch; null if there is none. */
+  readonly commit: string | null;
+  /** The reason why the workspace stays; null if it does not. */
+  readonly kept: string | null;
+  /**
+   * The changed files, relative to the directory, that the commands of the acceptance criteria may have used as the task
+   * left them. Empty if no commands have run.
+   */
+  readonly checkInputs: readonly string[];
+}
+
 /** A landing that has no conflicts and can be carried out, or the reason why there is none. */
 export type LandingProposal =
   | {
@@ -166,9 +179,8 @@ export type LandingProposal =
       readonly files: readonly LandedFile[];
       /**
        * Changes the files, after the acceptance criteria of the task have passed on the merged files. Rejects with
-       * MusterError if a file has changed since the proposal, or the merged files are not accepted. Returns the new commit
-       * of the branch, if there is one, and the reason why the workspace stays, if it does.
+       * MusterError if a file has changed since the proposal, or the merged files are not accepted.
        */
-      land(): Promise<{ readonly commit: string | null; readonly kept: string | null }>;
+      land(): Promise<FinishedProposal>;
     }
   | { readonly ok: false; readonly conflicts: readonly LandingConflict[] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createInputTest } from '../../src/acceptance/check-inputs.ts';
+import { createInputTest, selectLikelyInputs } from '../../src/acceptance/check-inputs.ts';
 
 const NOTHING = { mayChange: [] };
 
@@ -75,4 +75,17 @@ describe('the inputs of checks', () => {
     const paths = ['test/new.test.ts', 'go.mod', 'go.sum', 'test/old.test.ts', 'sub/go.mod'];
     expect(paths.filter(isInput)).toEqual(['test/old.test.ts', 'sub/go.mod']);
   });
+});
+
+it.each([
+  [['src/a.ts', 'README.md', 'docs/a.md'], []],
+  [['test/a.test.ts', 'src/b.spec.ts', 'src/__snapshots__/b.snap'], 'all'],
+  [['package.json', 'web/package.json', 'package-lock.json', 'tsconfig.json'], 'all'],
+  [['.github/workflows/ci.yml', '.gitlab-ci.yml', 'Makefile', 'pytest.ini'], 'all'],
+  [
+    ['src/a.ts', 'src/a_test.go', 'lib/conftest.py'],
+    ['src/a_test.go', 'lib/conftest.py'],
+  ],
+])('of the changes %j, those that may decide about the check are named', (paths, expected) => {
+  expect(selectLikelyInputs(paths)).toEqual(expected === 'all' ? paths : expected);
 });

@@ -107,6 +107,21 @@ describe('a task with a worktree', () => {
     expect(envelopeOf(run).data.files_modified).toEqual([join(cwd, 'src/a.txt')]);
   });
 
+  it('names, when it has landed, the tests of the task that its check has used', async () => {
+    const isolation = 'worktree';
+    const input = { prompt: 'Check it.', isolation, accept: 'grep -q TWO src/a.txt' };
+    await using world = await openRepository({
+      main: [() => [{ name: 'Task', input }], (request) => land(request, 'apply')],
+      child: [[EDIT, bash('mkdir test && echo 1 > test/a.test.js')]],
+    });
+    await world.run(['-p', 'go', ...FLAGS]);
+    const last = world.model.requests.findLast(isMain)?.messages.at(-1);
+    const [result] = last?.toolResults ?? [];
+    expect(result?.text).toMatch(
+      /^Merged the changes of task \w+ into 2 files: src\/a\.txt, test\/a\.test\.js\. The check of the merged files used these as the task left them: test\/a\.test\.js\.$/,
+    );
+  });
+
   it('keeps its changes from a parent in plan mode, which may look at them', async () => {
     let action = 'discard';
     await using world = await openWorld({

@@ -30,7 +30,7 @@ function openCatalog({ connections }: Host, entry: McpServerEntry) {
   const call = async (taskId?: string) =>
     await catalog.servers[0]?.tools[0]?.call(
       {},
-      { ...options, ...(taskId === undefined ? {} : { taskId }) },
+      { ...options, ...(taskId === undefined ? {} : { task: { id: taskId } }) },
     );
   return { catalog, changes, call };
 }

@@ -65,14 +65,12 @@ test.runIf(HAS_BUBBLEWRAP)("a project's command for headers runs in the sandbox"
   const place = new Place();
   const { url, requests } = await startStreamingServer();
   const outside = join(tempDirectory(), 'outside');
-  const roots = [place.root] as const;
   const startProcess = createStarter({
     sandbox: place.sandbox(),
-    roots,
     home: place.home,
     rules: NO_RULES,
   });
-  const host = createHost({ cwd: place.root, startProcess });
+  const host = createHost({ cwd: place.root, roots: [place.root], startProcess });
   const headersHelper = `touch ${outside}; touch inside; echo '{"X-Helped": "yes"}'`;
   await host.open(readProjectEntry({ url, headersHelper })).start(FOREVER);
   expect(requests[0]?.headers).toMatchObject({ 'x-helped': 'yes' });
@@ -84,11 +82,10 @@ test("a project's command for headers is refused without a sandbox", async () =>
   const directory = tempDirectory();
   const startProcess = createStarter({
     sandbox,
-    roots: [directory],
     home: directory,
     rules: NO_RULES,
   });
-  const host = createHost({ cwd: directory, startProcess });
+  const host = createHost({ cwd: directory, roots: [directory], startProcess });
   const entry = readProjectEntry({ url: 'http://127.0.0.1:9', headersHelper: 'touch inside' });
   await expect(host.open(entry).start(FOREVER)).rejects.toThrow(
     'its headersHelper failed: MCP server s should run in the sandbox, but there is none: it is missing. To run it without, add a server of the same name with the same command to a file of your own: muster mcp add s -- COMMAND…',
@@ -106,14 +103,13 @@ test.runIf(HAS_BUBBLEWRAP)(
     const { url, requests } = await startStreamingServer();
     const startProcess = createStarter({
       sandbox: place.sandbox(),
-      roots: [place.root],
       home: place.home,
       rules: {
         ...denyRules('Read(./secret/**)', 'Edit(./kept)'),
         ask: parseRules({ ...NO_RULES, ask: [{ text: 'Read(./asked)', source }] }).rules.ask,
       },
     });
-    const host = createHost({ cwd: place.root, startProcess });
+    const host = createHost({ cwd: place.root, roots: [place.root], startProcess });
     const headersHelper = `exec 2>&-; seen=$(cat secret/s asked); (echo x > kept); (echo x > free); echo "{\\"X-Seen\\": \\"seen $seen\\"}"`;
     await host.open(readProjectEntry({ url, headersHelper })).start(FOREVER);
     expect(requests[0]?.headers).toMatchObject({ 'x-seen': 'seen' });
@@ -129,7 +125,6 @@ test.runIf(HAS_BUBBLEWRAP)(
     const notices: string[] = [];
     const startProcess = createStarter({
       sandbox: place.sandbox(),
-      roots: [place.root],
       home: place.home,
       rules: NO_RULES,
       onNotice: (line) => notices.push(line),
@@ -137,6 +132,7 @@ test.runIf(HAS_BUBBLEWRAP)(
     const make = 'mkdir $1; echo x > $1/f; echo made';
     const server = await startProcess({
       entry: readProjectEntry({ command: 'sh' }),
+      place: { cwd: place.root, roots: [place.root], workspace: null },
       argv: ['/bin/sh', '-c', `f() { ${make}; }; f .vscode; read line; f .husky; cat`],
       cwd: place.root,
       env: { PATH: process.env['PATH'] },
@@ -159,12 +155,12 @@ test('where the machine itself is the sandbox, a server of a project runs as it 
   const directory = tempDirectory();
   const startProcess = createStarter({
     sandbox: createMachineSandbox(),
-    roots: [directory],
     home: directory,
     rules: NO_RULES,
   });
   const server = await startProcess({
     entry: readProjectEntry({ command: 'sh' }),
+    place: { cwd: directory, roots: [directory], workspace: null },
     argv: ['/bin/sh', '-c', 'echo > made'],
     cwd: directory,
     env: {},

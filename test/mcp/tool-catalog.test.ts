@@ -243,7 +243,7 @@ describe('a server of a definition', () => {
       // The use for the list has ended.
       expect(world.released).toEqual(['a']);
       const call = (taskId: string) =>
-        catalog.servers[0]?.tools[0]?.call({}, { ...OPTIONS, taskId });
+        catalog.servers[0]?.tools[0]?.call({}, { ...OPTIONS, task: { id: taskId } });
       await call('one');
       await call('one');
       await call('two');
@@ -263,7 +263,7 @@ describe('a server of a definition', () => {
     const catalog = world.openEntries(own);
     await prepare(catalog, ALL);
     const call = async (taskId: string) =>
-      await catalog.servers[0]?.tools[0]?.call({}, { ...OPTIONS, taskId });
+      await catalog.servers[0]?.tools[0]?.call({}, { ...OPTIONS, task: { id: taskId } });
     await call('one');
     offered.a = [toolOf('x', 'Other.')];
     // The server of the second task offers another tool, and that of the first one still has the accepted tool.
@@ -282,10 +282,10 @@ describe('a server of a definition', () => {
     await prepare(catalog, ALL);
     const tool = catalog.servers[0]?.tools[0];
     for (const taskId of ['one', 'two']) {
-      await tool?.call({}, { ...OPTIONS, taskId });
+      await tool?.call({}, { ...OPTIONS, task: { id: taskId } });
       const task = { id: taskId, revision: '2026-07-28' } as const;
-      await tool?.follow(task, { ...OPTIONS, taskId, onStatus: () => {} });
-      await tool?.cancel(task, taskId);
+      await tool?.follow(task, { ...OPTIONS, task: { id: taskId }, onStatus: () => {} });
+      await tool?.cancel(task, { id: taskId });
     }
     // The first use was for the list of tools.
     expect(world.called).toEqual([

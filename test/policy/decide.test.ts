@@ -1,6 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Decision, PermissionMode, Rights, Verdict } from '../../src/protocol/permission.ts';
+import type {
+  Decision,
+  McpConfinement,
+  PermissionMode,
+  Rights,
+  Verdict,
+} from '../../src/protocol/permission.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import type { ResolvedCall, CallPath } from '../../src/policy/call.ts';
 import {
@@ -97,7 +103,7 @@ describe('each tool in each mode', () => {
       ...(['ask floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
     ],
     [
-      call('mcp__x__y', 'execute', { confinedServer: true }),
+      call('mcp__x__y', 'execute', { server: 'sandbox' }),
       ...(['deny floor', 'ask tool_default', 'ask tool_default', 'ask tool_default'] as const),
     ],
     [fetchFrom('example.com'), ...same('ask tool_default')],
@@ -384,7 +390,7 @@ describe('a command', () => {
   });
 
   test('of an MCP server needs the network, and a server in the sandbox or over HTTP', () => {
-    const confined = call('mcp__x__y', 'execute', { confinedServer: true });
+    const confined = call('mcp__x__y', 'execute', { server: 'sandbox' });
     const unconfined = call('mcp__x__y', 'execute');
     const withNetwork = { ...rights('autonomous'), network: true };
     const machine = { ...CONTEXT, isSandboxed: false, isMachineSandbox: true };
@@ -694,20 +700,38 @@ describe('a patch', () => {
   });
 });
 
-test('no mode allows a tool of an MCP server in a workspace, since the server works outside of it', () => {
-  const server = call('mcp__x__y', 'execute', { confinedServer: true });
-  const connected = { ...rights('autonomous'), network: true };
+describe('a tool of an MCP server', () => {
   const workspace = {
     source: ROOT,
     tree: '/data/tree',
     commonDirectory: '/work/.git',
     branch: 'muster/a/b',
   };
+  const connected = { ...rights('autonomous'), network: true };
   const inWorkspace = { ...connected, workspace };
-  expect(short(decide(server, connected, CONTEXT))).toBe('allow mode');
-  expect(short(decide(server, inWorkspace, CONTEXT))).toBe('ask tool_default');
-  const allowed = { ...inWorkspace, rules: rules({ allow: ['mcp__x'] }) };
-  expect(short(decide(server, allowed, CONTEXT))).toBe('allow allow_rule');
+  const machine = { ...CONTEXT, isSandboxed: false, isMachineSandbox: true };
+  const bare = { ...CONTEXT, isSandboxed: false };
+
+  // The columns: outside of a workspace, in one, in one without a sandbox, in one on a machine that is the sandbox.
+  test.each<[McpConfinement | null, ...(readonly string[])]>([
+    ['sandbox', 'allow mode', 'allow mode', 'ask tool_default', 'ask tool_default'],
+    ['workspace', 'ask tool_default', 'allow mode', 'ask tool_default', 'ask tool_default'],
+    ['remote', 'allow mode', 'ask tool_default', 'ask tool_default', 'ask tool_default'],
+    [null, 'ask tool_default', 'ask tool_default', 'ask tool_default', 'ask tool_default'],
+  ])('is confined in a workspace only by the sandbox there: %s', (server, ...expected) => {
+    const asked = call('mcp__x__y', 'execute', server === null ? {} : { server });
+    const decisions = [
+      decide(asked, connected, CONTEXT),
+      decide(asked, inWorkspace, CONTEXT),
+      decide(asked, inWorkspace, bare),
+      decide(asked, inWorkspace, machine),
+    ];
+    expect(decisions.map(short)).toEqual(expected);
+    const allowed = { ...inWorkspace, rules: rules({ allow: ['mcp__x'] }) };
+    expect(short(decide(asked, allowed, bare))).toBe('allow allow_rule');
+    const offline = { ...inWorkspace, network: false };
+    expect(short(decide(asked, offline, CONTEXT))).toBe('ask tool_default');
+  });
 });
 
 describe('a hook', () => {

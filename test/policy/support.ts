@@ -1,5 +1,10 @@
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
-import type { PermissionMode, Rights, RuleSet } from '../../src/protocol/permission.ts';
+import type {
+  McpConfinement,
+  PermissionMode,
+  Rights,
+  RuleSet,
+} from '../../src/protocol/permission.ts';
 import type { ToolKind } from '../../src/protocol/tool.ts';
 import type { ResolvedCall, CallPath } from '../../src/policy/call.ts';
 import { isInside } from '../../src/base/path-inside.ts';
@@ -65,7 +70,7 @@ interface CallParts {
   readonly hosts?: readonly string[];
   readonly alsoNeeds?: readonly string[];
   readonly onlyFetches?: true;
-  readonly confinedServer?: true;
+  readonly server?: McpConfinement;
   readonly agent?: string;
   readonly agentWords?: readonly string[];
   readonly skill?: string;

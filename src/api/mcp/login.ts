@@ -3,7 +3,8 @@ import { systemClock } from '../../base/clock.ts';
 import { MusterError } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
 import type { LoginStore, LoginSummary } from '../../keys/login-store.ts';
-import { createMcpConnections, hasAuthorization } from '../../mcp/connections.ts';
+import { createMcpConnections } from '../../mcp/connections.ts';
+import { hasAuthorization } from '../../mcp/create-target.ts';
 import {
   expandTransport,
   isLoginTo,

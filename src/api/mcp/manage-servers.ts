@@ -228,7 +228,7 @@ export function openTestConnections(
     http: createHttpFetch(environment),
     cwd,
     roots: [cwd],
-    startProcess: createStarter({ ...confinement, home, roots: [cwd] }),
+    startProcess: createStarter({ ...confinement, home }),
     ...(logins === null ? {} : { logins }),
   });
 }

@@ -3,6 +3,7 @@ import { describeMcpProblem } from '../../mcp/read-servers.ts';
 import {
   fingerprintServer,
   runsInSandbox,
+  runsInWorkspaceSandbox,
   serverId,
   type McpServerEntry,
 } from '../../mcp/server-entry.ts';
@@ -68,6 +69,8 @@ export interface SessionServers extends McpPort {
    * a sandbox which is too wide now are ended, and start again at their next use.
    */
   restrict(conversation: string, restrictions: readonly Restriction[]): void;
+  /** Ends the servers that were started for a workspace, given by its directory, and waits for their ends. */
+  endWorkspace(tree: string): Promise<void>;
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -93,7 +96,6 @@ export function openServers(parts: ServerParts): SessionServers {
   const { sandbox } = parts;
   const starter = createStarter({
     sandbox,
-    roots,
     home,
     onNotice,
     get rules() {
@@ -113,12 +115,13 @@ export function openServers(parts: ServerParts): SessionServers {
       }
     },
     ask: calls.ask,
-    onEvent: (server, event) => {
-      if (event.type === 'log' && calls.log(server, event)) return;
-      if (mayChangeTools(event)) finder.checkAgain(server);
-      else if (event.type === 'list-changed') finder.readFeaturesAgain(server);
+    onEvent: ({ name, tree }, event) => {
+      if (event.type === 'log' && calls.log(name, event)) return;
+      if (mayChangeTools(event)) finder.checkAgain(name);
+      else if (event.type === 'list-changed') finder.readFeaturesAgain(name);
       const text = describeEvent(event);
-      if (text !== null) onNotice(`MCP server ${server} ${text}`);
+      const where = tree === null ? '' : ` in the workspace ${tree}`;
+      if (text !== null) onNotice(`MCP server ${name}${where} ${text}`);
     },
     onStateChange,
   });
@@ -175,6 +178,7 @@ export function openServers(parts: ServerParts): SessionServers {
     },
     ofAgent: (agent) => finder.ofAgent(agent),
     endTask: (id) => finder.endTask(id),
+    endWorkspace: (tree) => finder.endWorkspace(tree),
     board: new ConnectedServers({ finder, connections, listeners }),
     content: hasConfigured ? content : null,
     async readResource({ server, uri }, { attach, signal }) {
@@ -190,8 +194,8 @@ export function openServers(parts: ServerParts): SessionServers {
     },
     restrict(conversation, list) {
       if (!restrictions.set(conversation, list)) return;
-      for (const { entry, state } of connections.status()) {
-        if (!isConfinedProcess(entry) || !RUNNING.has(state)) continue;
+      for (const { entry, state, tree } of connections.status()) {
+        if (!isConfinedProcess(entry, tree) || !RUNNING.has(state)) continue;
         connections.stop(entry);
         onNotice(
           `MCP server ${serverId(entry)} was ended, because the rules of a conversation deny it more files now. It starts again with its next use.`,
@@ -205,8 +209,9 @@ export function openServers(parts: ServerParts): SessionServers {
 /** The states of a server that has a process. */
 const RUNNING: ReadonlySet<string> = new Set(['starting', 'ready']);
 
-function isConfinedProcess(entry: McpServerEntry): boolean {
-  return entry.transport.type === 'stdio' && runsInSandbox(entry);
+function isConfinedProcess(entry: McpServerEntry, tree: string | null): boolean {
+  if (entry.transport.type !== 'stdio') return false;
+  return tree === null ? runsInSandbox(entry) : runsInWorkspaceSandbox(entry);
 }
 
 /** Selects the records of accepted tools. The servers of a project that is trusted for this run only leave no record. */

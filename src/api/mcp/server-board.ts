@@ -83,6 +83,7 @@ function describeServer(
 ): ServerStatus {
   const { entry, accepted, change } = known;
   const { name, origin, transport } = entry;
+  const ready = connections.filter(({ state }) => state === 'ready');
   const [main] = connections.toSorted(
     (a, b) => WEIGHTS.indexOf(a.state) - WEIGHTS.indexOf(b.state),
   );
@@ -113,7 +114,8 @@ function describeServer(
               ...(info.hasPrompts ? ['prompts'] : []),
               ...(info.hasCompletion ? ['completion'] : []),
             ],
-            connections: connections.filter(({ state }) => state === 'ready').length,
+            connections: ready.length,
+            workspaces: ready.flatMap(({ tree }) => tree ?? []),
             activeRequests: connections.reduce((sum, each) => sum + each.activeRequests, 0),
           },
     instructions: accepted?.instructions ?? '',

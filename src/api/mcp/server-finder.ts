@@ -1,4 +1,4 @@
-import { runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
+import { findConfinement, type McpServerEntry } from '../../mcp/server-entry.ts';
 import type { ToolCatalog } from '../../mcp/tool-catalog.ts';
 import type { CatalogServer } from '../../mcp/catalog-server.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -100,6 +100,11 @@ export class ServerFinder {
     for (const catalog of this.listOpen()) catalog.endTask(id);
   }
 
+  /** Ends the servers of a workspace, and waits for their ends. */
+  async endWorkspace(tree: string): Promise<void> {
+    await Promise.all(this.listOpen().map((catalog) => catalog.endWorkspace(tree)));
+  }
+
   private listOpen(): readonly ToolCatalog[] {
     return [this.catalog, ...this.definitions.listOpen()];
   }
@@ -154,19 +159,19 @@ function toServerTools(
   { entry, part, instructions, tools, features }: CatalogServer,
   { catalog, calls }: { readonly catalog: ToolCatalog; readonly calls: RunningCalls },
 ): McpServerTools {
-  const { name, origin, transport } = entry;
-  const isConfined = transport.type !== 'stdio' || runsInSandbox(entry);
+  const { name, origin } = entry;
+  const confinement = findConfinement(entry);
   return {
     name,
     file: origin.file,
     part,
     about: instructions,
-    tools: tools.map((tool) => createMcpTool(tool, { isConfined, calls })),
+    tools: tools.map((tool) => createMcpTool(tool, { confinement, calls })),
     resources:
       features?.hasResources === true
         ? createResourceTool(
             { name: toResourceTool(part), open: (task) => catalog.findUse(part, task) },
-            { isConfined },
+            { confinement },
           )
         : null,
   };

@@ -1,10 +1,17 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import { MusterError } from '../../base/errors.ts';
 import { toShellWord } from '../../base/text.ts';
 import type { CleanupResult } from '../../base/cleanup-result.ts';
-import { runsInSandbox, type McpServerEntry } from '../../mcp/server-entry.ts';
+import {
+  runsInSandbox,
+  runsInWorkspaceSandbox,
+  type McpServerEntry,
+} from '../../mcp/server-entry.ts';
 import { startUnconfined, type StartServerProcess } from '../../mcp/server-process.ts';
 import { startServerProgram, type ServerProcess } from '../../sys/processes/server-process.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
+import { confineWorktree } from '../../policy/workspace-rights.ts';
+import { listSources } from '../../protocol/workspace-paths.ts';
 import type { RuleSet } from '../../protocol/permission.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
 import type { ConfinedCommand, Sandbox } from '../../sys/sandbox/sandbox.ts';
@@ -16,8 +23,6 @@ const CLEANUP_INTERVAL_MS = 1_000;
 /** The parts that decide what a server in the sandbox may use. */
 export interface StarterParts {
   readonly sandbox: Sandbox;
-  /** The workspace roots. */
-  readonly roots: readonly [string, ...string[]];
   readonly home: string;
   /**
    * The permission rules of the session, which are read at each start. Their deny and ask rules hide and protect files, as
@@ -28,20 +33,29 @@ export interface StarterParts {
   readonly onNotice?: (line: string) => void;
 }
 
-/** Creates the starter of server processes, which runs those servers in the sandbox for which that is intended. */
+/**
+ * Creates the starter of server processes, which runs those servers in the sandbox for which that is intended. A server that
+ * starts for a workspace runs in the sandbox with the access of the commands there. As they do, it runs without one if
+ * there is none, unless it always has to run in one.
+ */
 export function createStarter(parts: StarterParts): StartServerProcess {
-  const { sandbox, roots, home, onNotice = () => {} } = parts;
+  const { sandbox, home, onNotice = () => {} } = parts;
   return async (command) => {
-    const { entry, cwd } = command;
+    const { entry, cwd, place } = command;
+    const { roots } = place;
+    const workspace = place.workspace ?? undefined;
     const { maxProcesses } = sandbox;
-    if (!runsInSandbox(entry)) return await startUnconfined(command);
+    const isIntended =
+      workspace === undefined ? runsInSandbox(entry) : runsInWorkspaceSandbox(entry);
+    if (!isIntended) return await startUnconfined(command);
     const state = await sandbox.state();
     // The machine itself is the sandbox.
     if (!state.on && state.instead === 'container') {
       const [file, ...args] = command.argv;
       return startServerProgram({ file, args, cwd, env: command.env, maxProcesses });
     }
-    if (!state.on) throw createSandboxError(entry, state.because);
+    if (!state.on && runsInSandbox(entry)) throw createSandboxError(entry, state.because);
+    if (!state.on) return await startUnconfined(command);
     const confined = sandbox.confine({
       argv: command.argv,
       cwd,
@@ -50,7 +64,13 @@ export function createStarter(parts: StarterParts): StartServerProcess {
         access: 'workspace',
         roots,
         network: true,
-        denied: findDeniedPaths({ rules: parts.rules, roots }, { home: toRealPath(home) }),
+        denied: findDeniedPaths(
+          { rules: parts.rules, roots, ...dropMissing({ workspace }) },
+          { home: toRealPath(home) },
+        ),
+        ...confineWorktree(workspace),
+        // The program of the server may lie in the directory of the session.
+        visible: workspace === undefined ? [] : listSources(workspace),
       },
       stderr: 'command',
     });

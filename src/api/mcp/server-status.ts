@@ -49,6 +49,8 @@ export interface ServerStatus {
     readonly offers: readonly string[];
     /** The number of its processes or connections. */
     readonly connections: number;
+    /** The directories of the workspaces for which it runs. */
+    readonly workspaces: readonly string[];
     readonly activeRequests: number;
   } | null;
   /** The text of the server about its use; empty if it has none or was never asked. */

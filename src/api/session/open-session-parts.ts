@@ -81,6 +81,7 @@ export async function openSessionParts(options: SessionOptions): Promise<Session
   const workspaces = await openWorkspaces(session, options, {
     canWriteDataDir,
     agents: agents.current.items,
+    programs: [servers, languages],
   });
   const web = loadWebAccess(session.environment);
   const hooks = await openSessionHooks(session, { sandbox: storage.sandbox, web });

@@ -167,6 +167,10 @@ class LateServers implements SessionServers {
     this.opened?.endTask(id);
   }
 
+  async endWorkspace(tree: string): Promise<void> {
+    await this.opened?.endWorkspace(tree);
+  }
+
   restrict(conversation: string, restrictions: readonly Restriction[]): void {
     if (this.opened === null) this.restrictions.set(conversation, restrictions);
     else this.opened.restrict(conversation, restrictions);

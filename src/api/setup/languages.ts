@@ -27,6 +27,8 @@ export interface SessionLanguages {
   readonly offersCode: boolean;
   /** Notes that a command may have changed files, so that servers read them again. */
   noteCommand(): void;
+  /** Ends the servers that were started for a workspace, given by its directory, and waits for their ends. */
+  endWorkspace(tree: string): Promise<void>;
   /** Ends all servers. */
   close(): Promise<void>;
 }
@@ -67,6 +69,7 @@ export function openSessionLanguages(parts: LanguageParts): SessionLanguages {
       load: null,
       offersCode: false,
       noteCommand: () => {},
+      endWorkspace: () => Promise.resolve(),
       close: () => Promise.resolve(),
     };
   }
@@ -91,6 +94,9 @@ export function openSessionLanguages(parts: LanguageParts): SessionLanguages {
       )),
     offersCode: code.feedback && hasLanguageServer(search),
     noteCommand: () => void opened?.then((languages) => languages.noteCommand()),
+    endWorkspace: async (tree) => {
+      await (await opened)?.endWorkspace(tree);
+    },
     close: async () => {
       await (await opened)?.close();
     },

@@ -39,6 +39,8 @@ export type LandingOutcome =
       readonly commit: string | null;
       /** The reason why the workspace stays although its changes have landed; null if it does not. */
       readonly kept: string | null;
+      /** The changed paths that the commands of the check may have used as the task left them. */
+      readonly checkInputs: readonly string[];
     }
   | {
       readonly kind: 'aborted';

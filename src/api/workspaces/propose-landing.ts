@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { selectLikelyInputs } from '../../acceptance/check-inputs.ts';
 import { MusterError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import { titleOf } from '../../base/title.ts';
@@ -35,6 +36,13 @@ export interface LandingOptions {
   readonly form: LandingForm;
 }
 
+/** The landing of a task that has changed nothing. */
+export const NOTHING_TO_LAND: LandingProposal = {
+  ok: true,
+  files: [],
+  land: () => Promise.resolve({ commit: null, kept: null, checkInputs: [] }),
+};
+
 /** Merges the changes of a task with the present files of the source of its workspace. Writes nothing. */
 export async function proposeLanding(
   work: LandableWork,
@@ -61,7 +69,9 @@ export async function proposeLanding(
       await land(plan, createLandingContext(record.id, options), { git: commit, repeats });
       // The workspace of an undone landing is gone already.
       const kept = repeats === null ? await removeLanded(record, options) : null;
-      return { commit: commit?.ref?.after ?? null, kept };
+      const hasRun = check !== null && check.criteria.commands.length > 0;
+      const checkInputs = hasRun ? selectLikelyInputs(plan.changes.map(({ path }) => path)) : [];
+      return { commit: commit?.ref?.after ?? null, kept, checkInputs };
     },
   };
 }

@@ -28,6 +28,8 @@ interface WorkspaceParts {
   readonly dataDir: string | null;
   /** Whether workspaces of conversations stay open until the session ends, and not only until an answer. */
   readonly keepsOpen: boolean;
+  /** Ends the programs that were started for a workspace, given by its directory, and waits for their ends. */
+  endPrograms(tree: string): Promise<void>;
 }
 
 /** The changes that a conversation has left in its workspace. */
@@ -81,12 +83,11 @@ class SessionWorkspaces implements SessionWorkspacePort {
     }
   }
 
-  plan(task: { readonly id: string; readonly cwd: string; readonly description: string }) {
+  plan(task: Parameters<WorkspacePort['plan']>[0]): TaskWorkspace {
     const { kind, source, tree, git } = this.#plan(task);
-    const workspace: TaskWorkspace = { kind, source, tree };
-    if (git === undefined) return workspace;
+    if (git === undefined) return { kind, source, tree };
     const { branch, repository } = git;
-    return { ...workspace, branch, commonDirectory: repository.commonDirectory };
+    return { kind, source, tree, branch, commonDirectory: repository.commonDirectory };
   }
 
   #plan(task: { readonly id: string; readonly cwd: string; readonly description: string }) {
@@ -155,7 +156,9 @@ class SessionWorkspaces implements SessionWorkspacePort {
     );
   }
 
-  async #end({ id }: WorkspaceTask): Promise<WorkspaceResult> {
+  async #end({ id, workspace }: WorkspaceTask): Promise<WorkspaceResult> {
+    // Nothing may change the files while they are recorded.
+    await this.#parts.endPrograms(workspace.tree);
     const record = await this.#requireOpen(id);
     const { endWorkspace } = await import('../../workspaces/end.ts');
     // What the task left is recorded even if it was stopped.
@@ -204,16 +207,16 @@ class SessionWorkspaces implements SessionWorkspacePort {
   ): Promise<LandingProposal> {
     const found = await this.#requireRecord(id);
     const { dataDir, environment } = this.#parts;
-    const [{ proposeLanding }, { endWorkspace }, { readLandableWork }] = await Promise.all([
-      import('./propose-landing.ts'),
-      import('../../workspaces/end.ts'),
-      import('./landable-work.ts'),
-    ]);
+    const [{ NOTHING_TO_LAND, proposeLanding }, { endWorkspace }, { readLandableWork }] =
+      await Promise.all([
+        import('./propose-landing.ts'),
+        import('../../workspaces/end.ts'),
+        import('./landable-work.ts'),
+      ]);
     // If the process of the task has died, what it left is not recorded yet.
     const isRecorded = found.result !== undefined || !OPEN_STATUSES.has(found.status);
     const record = isRecorded ? found : (await endWorkspace(found, { environment, signal })).record;
-    if (!isRecorded && record.status === 'removed')
-      return { ok: true, files: [], land: async () => ({ commit: null, kept: null }) };
+    if (!isRecorded && record.status === 'removed') return NOTHING_TO_LAND;
     return await proposeLanding(await readLandableWork(record, { environment, signal }), {
       dataDir: dataDir ?? '',
       environment,

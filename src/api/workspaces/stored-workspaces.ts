@@ -107,6 +107,7 @@ const NOTHING_LANDED = {
   leftInGit: [],
   commit: null,
   kept: null,
+  checkInputs: [],
 } as const;
 
 function toDone({ paths, left, leftInGit }: FinishedLanding) {
@@ -141,8 +142,7 @@ async function applyWork(
   if (!proposal.ok) return { kind: 'conflicts', id, conflicts: proposal.conflicts };
   const paths = proposal.files.map(({ path }) => relative(record.source, path));
   if (paths.length === 0) return { ...NOTHING_LANDED, id };
-  const { commit, kept } = await proposal.land();
-  return { ...NOTHING_LANDED, id, paths, commit, kept };
+  return { ...NOTHING_LANDED, id, paths, ...(await proposal.land()) };
 }
 
 /**

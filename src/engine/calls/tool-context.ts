@@ -22,6 +22,7 @@ import { buildCommandEnvironment } from '../../sys/processes/command-environment
 import { delimiter } from 'node:path';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
+import { confineWorktree } from '../../policy/workspace-rights.ts';
 
 /** The details of one call that its context depends on. */
 type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
@@ -58,6 +59,7 @@ export function createToolContext(
     taskId: spec.id,
     callId,
     cwd: spec.cwd,
+    workspace: run.permissions.rights.workspace,
     ...pathAccess,
     signal,
     clock: deps.clock,
@@ -174,7 +176,7 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
       roots: [...rights.roots, ...readable],
       network: rights.network,
       denied: { ...denied, readOnly: [...denied.readOnly, ...readable] },
-      ...toConfinedWorktree(rights),
+      ...confineWorktree(rights.workspace),
       ...(isolated === undefined ? {} : { freshCaches: true }),
     };
   };
@@ -225,16 +227,6 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
       }
     },
   };
-}
-
-/** Returns the part of a confinement that limits what commands may change in the repository of a worktree. */
-function toConfinedWorktree({
-  workspace,
-}: Pick<Rights, 'workspace'>): Pick<Confinement, 'worktree'> {
-  const { commonDirectory, branch } = workspace ?? {};
-  return commonDirectory === undefined || branch === undefined
-    ? {}
-    : { worktree: { commonDirectory, branch } };
 }
 
 function restrictPath(own: Environment, isolated: CommandSandboxOptions['isolated']): Environment {

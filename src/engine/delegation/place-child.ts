@@ -1,8 +1,7 @@
 import { dropMissing } from '../../base/drop-missing.ts';
-import { isInside } from '../../base/path-inside.ts';
 import { moveRights } from '../../policy/workspace-rights.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import { toWorkspacePath, type WorkspaceTrees } from '../../protocol/workspace-paths.ts';
+import { mapPaths, toWorkspacePath } from '../../protocol/workspace-paths.ts';
 import type { TaskWorkspace } from '../../protocol/workspace.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { ChildPlan } from './plan-child.ts';
@@ -83,15 +82,4 @@ export function placeRoot(
 function rightsInWorkspace(rights: Rights, workspace: TaskWorkspace): Rights {
   const { source, tree, branch, commonDirectory } = workspace;
   return moveRights(rights, { source, tree, ...dropMissing({ branch, commonDirectory }) });
-}
-
-/** Replaces the path of a directory in a text by that of its workspace, also where it begins a longer path. */
-export function mapPaths(text: string, { source, tree }: WorkspaceTrees): string {
-  if (source === '/' || !text.includes(source)) return text;
-  const escaped = source.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-  // The path must not be a part of another path: `/src/app` is not in `/home/src/app` and `/src/app2`.
-  const pattern = new RegExp(`(?<![\\w./~-])${escaped}(?=/|[^\\w.-]|\\.(?:\\s|$)|$)`, 'g');
-  return text.replace(pattern, (match, offset: number) =>
-    isInside(source, tree) && text.startsWith(tree, offset) ? match : tree,
-  );
 }

@@ -103,8 +103,15 @@ export class BackgroundShells {
     const { callId, command } = shell;
     const { tool } = remote;
     const server = createServerPort({ callId, tool, workId: id, runWait: (wait) => wait() });
-    const taskId = this.owner.id;
-    const { work } = createRemoteShell({ title: command, remote, follow, server, taskId });
+    const { id: taskId, workspace } = this.owner;
+    const { work } = createRemoteShell({
+      title: command,
+      remote,
+      follow,
+      server,
+      taskId,
+      workspace,
+    });
     const path = shell.output;
     const started = this.launch({ id, callId, path, work, remote, server, isRecorded: true });
     started.catch(() => this.recordLost(id));
@@ -218,6 +225,7 @@ export class BackgroundShells {
       remote,
       follow,
       taskId: owner.id,
+      workspace: owner.workspace,
       attach,
       progress,
       server,

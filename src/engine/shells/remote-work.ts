@@ -54,7 +54,7 @@ export function limitWaits(
 }
 
 /** Work of a server to follow. */
-interface RemoteSetup extends Pick<FollowContext, 'taskId'> {
+interface RemoteSetup extends Pick<FollowContext, 'taskId' | 'workspace'> {
   readonly title: string;
   readonly remote: RemoteReference;
   readonly follow: NonNullable<AnyTool['follow']>;
@@ -83,6 +83,7 @@ export function createRemoteShell({
   progress,
   server,
   taskId,
+  workspace,
 }: RemoteSetup): RemoteShell {
   const output = Promise.withResolvers<ToolOutput>();
   // Nobody may wait for the output.
@@ -91,6 +92,7 @@ export function createRemoteShell({
     const work = follow(remote.reference, {
       signal,
       taskId,
+      workspace,
       server,
       // The call may stop waiting before the result is there.
       getAttachPort: () => attach?.(),

@@ -2,6 +2,7 @@ import type { Deadlines } from '../../base/deadlines.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { AnyTool, ByteFilter, ToolCaps } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
+import type { WorkspaceInUse } from '../../protocol/workspace-paths.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The parts of the engine that shells use. */
@@ -20,6 +21,8 @@ export interface ShellDeps {
 export interface ShellOwner {
   /** The id of the task. */
   readonly id: string;
+  /** The workspace in which the task works. */
+  readonly workspace: WorkspaceInUse | undefined;
   readonly journal: {
     readonly state: TaskState;
     record(...events: readonly EventBody[]): void;

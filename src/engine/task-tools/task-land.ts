@@ -1,3 +1,4 @@
+import { listNamesOnOneLine } from '../../base/terminal-text.ts';
 import { plural, truncate } from '../../base/text.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
@@ -198,17 +199,24 @@ async function land(id: string, planned: ReadyLanding, context: ToolContext): Pr
     // The task has not read the merged files.
     changed.push({ path, before: former, after: hash, ...(hash === null ? {} : { unread: true }) });
   }
-  const { kept } = await planned.land();
+  const { kept, checkInputs } = await planned.land();
   const names = changed.map(({ path }) => displayPath(path, context.cwd));
   const listed = names.slice(0, MAX_LISTED_FILES).join(', ');
   const more = names.length - MAX_LISTED_FILES;
   return {
-    text: `Merged the changes of task ${id} into ${plural(names.length, 'file')}: ${listed}${more > 0 ? ` and ${more} more` : ''}.${kept === null ? '' : ` Its worktree stays: ${kept}.`}`,
+    text: `Merged the changes of task ${id} into ${plural(names.length, 'file')}: ${listed}${more > 0 ? ` and ${more} more` : ''}.${formatCheckInputs(checkInputs)}${kept === null ? '' : ` Its worktree stays: ${kept}.`}`,
     facts: { changed },
   };
 }
 
 const MAX_LISTED_FILES = 50;
+
+/** Tells the model which files of the task may have decided about the check of its work. */
+function formatCheckInputs(paths: readonly string[]): string {
+  if (paths.length === 0) return '';
+  return ` The check of the merged files used these as the task left them: ${listNamesOnOneLine(paths, MAX_LISTED_FILES)}.`;
+}
+
 const MAX_CONFLICT_LENGTH = 20_000;
 
 function formatConflicts(id: string, conflicts: readonly LandingConflict[]): string {

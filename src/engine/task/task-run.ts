@@ -132,6 +132,7 @@ export class TaskRun {
     this.files = createFileMemory(journal.state, tree.fileVersions);
     this.shells = new BackgroundShells(deps, {
       id: this.spec.id,
+      workspace: this.spec.rights.workspace,
       journal,
       view: parts.view,
       signal,

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { NO_ACCESS } from '../../protocol/permission.ts';
+import { NO_ACCESS, type McpConfinement } from '../../protocol/permission.ts';
 import {
   type FollowContext,
   LEAVE_RUNNING,
@@ -10,6 +10,7 @@ import {
 } from '../../protocol/tool.ts';
 import type { McpCallResult, McpProgress, McpTask } from '../../mcp/server-data.ts';
 import { McpServerError } from '../../mcp/server-error.ts';
+import type { TaskOfCall } from '../../mcp/server-place.ts';
 import type { CatalogTool } from '../../mcp/catalog-server.ts';
 import { cleanDescription, describeServerHints } from '../../mcp/tool-description.ts';
 import { convertToolSchema } from '../../mcp/tool-schema.ts';
@@ -23,12 +24,15 @@ const BACKGROUND = 'run_in_background';
  * Creates Muster's tool for a tool of an MCP server. Its calls count as effects, whatever the server says about them:
  * annotations never decide about rights.
  *
- * @param server.isConfined whether the server runs in the sandbox or is reached over HTTP
+ * @param server.confinement how the server is confined; null if nothing confines it
  * @param server.calls the running calls, by which questions and log messages of the server find their task
  */
 export function createMcpTool(
   catalogTool: CatalogTool,
-  { isConfined, calls }: { readonly isConfined: boolean; readonly calls: RunningCalls },
+  {
+    confinement,
+    calls,
+  }: { readonly confinement: McpConfinement | null; readonly calls: RunningCalls },
 ): Tool<JsonObject> {
   const { name, tool, call } = catalogTool;
   const serverSays = describeServerHints(tool);
@@ -46,7 +50,7 @@ export function createMcpTool(
         ? { ok: true, input }
         : { ok: false, issues: ['input: is not an object; valid: an object of arguments'] },
     // The server decides what it reads and changes.
-    describe: () => ({ ...NO_ACCESS, ...(isConfined ? { confinedServer: true } : {}) }),
+    describe: () => ({ ...NO_ACCESS, ...(confinement === null ? {} : { server: confinement }) }),
     run: async (input, context) => {
       const { [BACKGROUND]: background, ...others } = input;
       const inBackground = withBackground !== null && background === true;
@@ -57,7 +61,7 @@ export function createMcpTool(
         const started = await call(args, {
           signal: context.signal,
           callId: running.id,
-          taskId: context.taskId,
+          task: toCallingTask(context),
           onProgress: showProgress(context),
         });
         if (started.kind === 'result') return await formatResult(started.result, context);
@@ -67,12 +71,13 @@ export function createMcpTool(
           const title = formatTitle(name, args);
           return await context.remote.follow({ title, reference, inBackground });
         }
-        const { signal, attach, taskId } = context;
+        const { signal, attach, taskId, workspace } = context;
         const report = (line: string) => context.progress(line);
         const follower = {
           reference,
           signal,
           taskId,
+          workspace,
           report,
           getAttachPort: () => attach,
           ...(server === undefined ? {} : { server }),
@@ -115,8 +120,9 @@ interface FollowedTask extends FollowContext {
 async function followTask(
   { follow, cancel }: CatalogTool,
   calls: RunningCalls,
-  { reference, server, signal, taskId, report, getAttachPort }: FollowedTask,
+  { reference, server, signal, report, getAttachPort, ...follower }: FollowedTask,
 ): Promise<RemoteOutcome> {
+  const calling = toCallingTask(follower);
   const task = readTask(reference);
   if (task === null) {
     return { output: failure('INTERNAL_ERROR', 'the log names no valid task'), isLost: true };
@@ -125,12 +131,17 @@ async function followTask(
   try {
     const onStatus = (status: string, message: string) =>
       report(message === '' ? status : `${status}: ${message}`);
-    const result = await follow(task, { signal, callId: running.id, taskId, onStatus });
+    const result = await follow(task, {
+      signal,
+      callId: running.id,
+      task: calling,
+      onStatus,
+    });
     const attach = getAttachPort();
     const output = await formatResult(result, attach === undefined ? {} : { attach });
     return { output, isLost: false };
   } catch (thrown) {
-    if (signal.aborted && signal.reason !== LEAVE_RUNNING) await cancel(task, taskId);
+    if (signal.aborted && signal.reason !== LEAVE_RUNNING) await cancel(task, calling);
     return {
       output: toFailedOutput(thrown, { signal }),
       isLost: thrown instanceof McpServerError && thrown.isOutcomeUnknown,
@@ -138,6 +149,14 @@ async function followTask(
   } finally {
     running.end();
   }
+}
+
+/** Returns the task of a call, and the workspace for which its servers work. */
+export function toCallingTask({
+  taskId,
+  workspace,
+}: Pick<ToolContext, 'taskId' | 'workspace'>): TaskOfCall {
+  return { id: taskId, workspace };
 }
 
 function readTask({ id, revision }: JsonObject): McpTask | null {

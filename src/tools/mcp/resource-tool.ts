@@ -3,10 +3,11 @@ import { sanitizeLine } from '../../base/terminal-text.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { McpResourceList } from '../../mcp/server-data.ts';
 import { listServerResources } from '../../mcp/server-features.ts';
+import type { TaskOfCall } from '../../mcp/server-place.ts';
 import type { McpServer } from '../../mcp/server-use.ts';
-import { NO_ACCESS } from '../../protocol/permission.ts';
+import { NO_ACCESS, type McpConfinement } from '../../protocol/permission.ts';
 import type { Tool, ValidationResult } from '../../protocol/tool.ts';
-import { toFailedOutput } from './mcp-tool.ts';
+import { toCallingTask, toFailedOutput } from './mcp-tool.ts';
 
 /** The maximum length of a name and of a description in a list of resources, in code points. */
 const MAX_TEXT_LENGTH = 200;
@@ -21,18 +22,20 @@ export interface ReadableResources {
   /** The name of the tool. */
   readonly name: string;
   /** Returns the use of the server by a task. Starts nothing. */
-  open(task: string): Pick<McpServer, 'listResources' | 'listResourceTemplates' | 'readResource'>;
+  open(
+    task: TaskOfCall,
+  ): Pick<McpServer, 'listResources' | 'listResourceTemplates' | 'readResource'>;
 }
 
 /**
  * Creates the tool that lists and reads the resources of one server. A call counts as an effect, as that of each other tool
  * of the server does. Requests do not list the tool; a call of McpResource stands for a call of it.
  *
- * @param server.isConfined whether the server runs in the sandbox or is reached over HTTP
+ * @param server.confinement how the server is confined; null if nothing confines it
  */
 export function createResourceTool(
   { name, open }: ReadableResources,
-  { isConfined }: { readonly isConfined: boolean },
+  { confinement }: { readonly confinement: McpConfinement | null },
 ): Tool<ResourceInput> {
   return {
     name,
@@ -41,10 +44,10 @@ export function createResourceTool(
     description: 'Read a resource of this MCP server by its URI, or list its resources.',
     inputSchema: { type: 'object', properties: { uri: { type: 'string' } } },
     parse,
-    describe: () => ({ ...NO_ACCESS, ...(isConfined ? { confinedServer: true } : {}) }),
+    describe: () => ({ ...NO_ACCESS, ...(confinement === null ? {} : { server: confinement }) }),
     run: async ({ uri }, context) => {
       try {
-        const server = open(context.taskId);
+        const server = open(toCallingTask(context));
         if (uri === undefined) {
           return { text: formatResourceList(await listServerResources(server, context.signal)) };
         }

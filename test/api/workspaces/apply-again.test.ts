@@ -195,11 +195,12 @@ it('a parent lands the changes again in its session', async () => {
     environment,
     dataDir,
     keepsOpen: false,
+    endPrograms: () => Promise.resolve(),
   });
   expect(await port.diff(id, 10_000, signal)).toContain('-1\n+ONE\n');
   const proposal = await port.proposeLanding(id, { signal, check: null });
   if (!proposal.ok) throw new Error('there are conflicts');
-  expect(await proposal.land()).toEqual({ commit: null, kept: null });
+  expect(await proposal.land()).toEqual({ commit: null, kept: null, checkInputs: [] });
   expect([read(source), stored.landingState(id)]).toEqual([AFTER, 'landed']);
   await expect(port.diff(id, 10_000, signal)).rejects.toThrow('so there are no changes');
   expect(existsSync(join(dataDir, 'workspaces', id, 'tree'))).toBe(false);

@@ -45,7 +45,7 @@ async function land(record: WorkspaceRecord, dataDir: string): Promise<void> {
   const options = { dataDir, ...access, check: null, form: 'files' } as const;
   const proposal = await proposeLanding(await readLandableWork(record, access), options);
   if (!proposal.ok) throw new Error('there are conflicts');
-  expect(await proposal.land()).toEqual({ commit: null, kept: null });
+  expect(await proposal.land()).toEqual({ commit: null, kept: null, checkInputs: [] });
 }
 
 describe('a workspace', () => {
@@ -151,6 +151,7 @@ describe('a workspace', () => {
     expect(await proposal.land()).toEqual({
       commit: null,
       kept: expect.stringContaining('files in it were changed after the end of the task'),
+      checkInputs: [],
     });
     expect(readFileSync(join(record.tree, 'b'), 'utf8')).toBe('a person\n');
   });

@@ -56,7 +56,7 @@ function coding(parts: Play, setup: EngineSetup = {}) {
   return { test, written };
 }
 
-/** The file with the user's own grants, as `createMuster` uses it. */
+/** The file with the user's own grants, as sessions use it. */
 function storeOf(...grants: readonly ModeGrant[]): ModeGrantStore & { readonly kept: ModeGrant[] } {
   const kept = [...grants];
   return {

@@ -76,6 +76,7 @@ class Owner {
   }
 
   readonly id = 'task1';
+  readonly workspace = undefined;
 
   get signal(): AbortSignal {
     return this.controller.signal;

@@ -33,6 +33,7 @@ const ISSUES = server('issues', {
     protocol: '2025-11-25',
     offers: ['tools', 'prompts'],
     connections: 1,
+    workspaces: ['/data/workspaces/abcd1234/tree'],
     activeRequests: 0,
   },
   instructions: 'Ask before you close an issue.',

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../src/base/async.ts';
 import { lastUserText, toolResultRounds } from '../../../src/testing/index.ts';
+import { readTextIfPresent } from '../../../src/sys/files/path-lookup.ts';
 import { findMarked, waitForMarked } from '../../e2e/processes.ts';
 import { openWorld } from '../../e2e/world.ts';
 import { writeFakeServer } from '../fake-server.ts';
@@ -90,6 +92,50 @@ function isFakeServer(pid: number): boolean {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fake-server.mjs');
   } catch {
     // The process has ended meanwhile.
+    return false;
+  }
+}
+
+it('edits of a task in a worktree are checked by a server of its own, which ends with it', async () => {
+  const running: number[] = [];
+  await using world = await openWorld({
+    script: (request) => {
+      const isChild = request.messages[0]?.text.includes('write a.fake') === true;
+      running.push(readPids().filter(isAlive).length);
+      if (toolResultRounds(request) > 0) return { text: 'done' };
+      const input = { description: 'Write', prompt: 'write a.fake', isolation: 'worktree' };
+      return { toolCalls: [isChild ? WRITE('a.fake') : call('Task', input)] };
+    },
+  });
+  const { workspace } = world.sandbox;
+  const starts = join(workspace, 'starts');
+  const readPids = () =>
+    (readTextIfPresent(starts) ?? '').split('\n').flatMap((pid) => Number(pid));
+  const server = `${writeFakeServer(workspace)} good ${starts}`;
+  execFileSync('git', ['init', '-q'], { cwd: workspace });
+  execFileSync('git', ['add', '.'], { cwd: workspace });
+  const commit = ['-c', 'user.name=Test', '-c', 'user.email=test@localhost', 'commit', '-qm', 'a'];
+  execFileSync('git', commit, { cwd: workspace });
+  const run = await world.run(
+    ['-p', 'go', '--permission-mode', 'acceptEdits', '--trust-project'],
+    // Without a sandbox the server can write down that it was started.
+    { env: { ...PATIENT, MUSTER_CODE_SERVERS: `[".fake=${server}"]`, MUSTER_SANDBOX_KIND: 'off' } },
+  );
+  expect(run).toMatchObject({ code: 0 });
+  const results = world.model.requests.flatMap(({ messages }) =>
+    messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text)),
+  );
+  expect(results.join('\n')).toContain('1:1 error: this is bad');
+  // The requests: of the main agent, two of the child, and the last one of the main agent.
+  expect(running).toEqual([0, 0, 1, 0]);
+});
+
+function isAlive(pid: number): boolean {
+  if (pid === 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
     return false;
   }
 }

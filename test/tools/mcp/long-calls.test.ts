@@ -42,17 +42,17 @@ function createTool({ started, follow, tool }: Answers = {}) {
         called.push(args);
         return started ?? { kind: 'task', task: TASK };
       },
-      follow: async (_, { signal, taskId, onStatus }) => {
-        users.add(taskId);
+      follow: async (_, { signal, task, onStatus }) => {
+        users.add(task?.id);
         onStatus('working', 'tracing rays');
         return (await follow?.(signal)) ?? RESULT;
       },
-      cancel: async (task, taskId) => {
-        users.add(taskId);
+      cancel: async (task, { id }) => {
+        users.add(id);
         cancelled.push(task);
       },
     },
-    { isConfined: false, calls: new RunningCalls() },
+    { confinement: null, calls: new RunningCalls() },
   );
   return { created, called, cancelled, users };
 }

@@ -51,6 +51,7 @@ function factsOf(server: ServerStatus): string {
       : [
           `${running.title}, protocol ${running.protocol}, offers ${running.offers.join(', ') || 'nothing'}`,
           `${plural(running.connections, 'connection')}, ${plural(running.activeRequests, 'request')} at work`,
+          ...running.workspaces.map((tree) => `runs for the workspace ${tree}`),
         ]),
   ].join('\n');
 }

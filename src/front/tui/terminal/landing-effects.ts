@@ -78,8 +78,12 @@ function describeOutcome(outcome: LandingOutcome): string {
     return `nothing was changed, because your files have changed: ${paths} cannot be merged any more`;
   }
   if (kind === 'aborted') return `the files are as they were before the landing of task ${id}`;
-  const { paths, commit, kept } = outcome;
+  const { paths, commit, kept, checkInputs } = outcome;
   const as = commit === null ? '' : ` as commit ${commit.slice(0, 10)}`;
   const stays = kept === null ? '' : `; its workspace stays: ${kept}`;
-  return `merged ${plural(paths.length, 'file')} of task ${id}${as}; muster tasks apply ${id} --undo takes that back${stays}`;
+  const used =
+    checkInputs.length === 0
+      ? ''
+      : `; the check used these files as the task left them: ${checkInputs.join(', ')}`;
+  return `merged ${plural(paths.length, 'file')} of task ${id}${as}; muster tasks apply ${id} --undo takes that back${stays}${used}`;
 }

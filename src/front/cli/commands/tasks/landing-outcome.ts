@@ -7,12 +7,17 @@ export type OneLanding =
   | { readonly kind: 'refused'; readonly id: string; readonly problem: string };
 
 /** Returns an outcome in the form for `--json`. */
-export function outcomeJson({ kind: status, id: task_id, ...rest }: OneLanding) {
-  if (!('leftInGit' in rest)) return { task_id, status, ...rest };
-  const { leftInGit: left_in_git, ...others } = rest;
-  if (!('keptAt' in others)) return { task_id, status, ...others, left_in_git };
-  const { keptAt: kept_at, ...fields } = others;
-  return { task_id, status, ...fields, left_in_git, kept_at };
+export function outcomeJson(outcome: OneLanding) {
+  if (outcome.kind === 'landed') {
+    const { kind: status, id: task_id, leftInGit, checkInputs, ...fields } = outcome;
+    return { task_id, status, ...fields, left_in_git: leftInGit, check_inputs: checkInputs };
+  }
+  if (outcome.kind === 'aborted') {
+    const { kind: status, id: task_id, leftInGit, keptAt, ...fields } = outcome;
+    return { task_id, status, ...fields, left_in_git: leftInGit, kept_at: keptAt };
+  }
+  const { kind: status, id: task_id, ...fields } = outcome;
+  return { task_id, status, ...fields };
 }
 
 /** Describes an outcome in lines for people. */
@@ -35,6 +40,9 @@ export function describeOutcome(
       (part) => `${part}: left as it is, because it was changed meanwhile`,
     ),
     describeDone(outcome, done),
+    ...(outcome.kind === 'landed' && outcome.checkInputs.length > 0
+      ? [`the check used these files as the task left them: ${outcome.checkInputs.join(', ')}`]
+      : []),
     ...(outcome.kind === 'landed' && outcome.kept !== null
       ? [`its workspace stays: ${outcome.kept}`]
       : []),

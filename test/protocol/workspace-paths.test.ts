@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mapPaths } from '../../../src/engine/delegation/place-child.ts';
+import { mapPaths } from '../../src/protocol/workspace-paths.ts';
 
 const TREES = { source: '/home/me/app', tree: '/data/workspaces/abcd1234/tree' };
 
