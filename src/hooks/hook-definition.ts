@@ -1,4 +1,5 @@
-import type { HookEventName, HookSource } from '../protocol/hook.ts';
+import type { HookCondition, HookEventName, HookSource } from '../protocol/hook.ts';
+import { describeHookMoment } from '../protocol/hook-text.ts';
 
 /** A hook that runs a program. */
 export interface CommandAction {
@@ -33,6 +34,8 @@ export interface HookDefinition {
   readonly event: HookEventName;
   /** The pattern for the value of the occasion, such as a tool name. Empty: the hook runs at every occasion. */
   readonly matcher: string;
+  /** The calls at which the hook runs (`if`). Default: all that the matcher covers. */
+  readonly condition?: HookCondition;
   readonly action: HookAction;
   readonly source: HookSource;
   /** The position in the file, such as `hooks.PreToolUse[0].hooks[1]`. */
@@ -54,4 +57,9 @@ export function describeAction(action: HookAction): string {
   if (action.kind === 'http') return action.url;
   if (action.kind === 'prompt') return action.prompt;
   return [action.command, ...(action.args ?? [])].join(' ');
+}
+
+/** Describes when a hook runs, for people. The text quotes its file. */
+export function describeMoment({ event, matcher, condition }: HookDefinition): string {
+  return describeHookMoment({ event, matcher, condition: condition?.text });
 }

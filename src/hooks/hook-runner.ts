@@ -8,12 +8,12 @@ import type {
   HookPort,
   HookTask,
 } from '../protocol/hook.ts';
-import { coversOccasion, findDueHooks, type DueHook } from './due-hooks.ts';
+import { coversOccasion, findDueHooks, matchConditions, type DueHook } from './due-hooks.ts';
 import { describeAction, type HookDefinition } from './hook-definition.ts';
 import { buildHookInput } from './hook-input.ts';
 import type { HookRun } from './merge-outcomes.ts';
 import type { HookEnd } from './read-hook-output.ts';
-import { readHooks } from './read-hooks.ts';
+import { readHooks, type ConditionReader } from './read-hooks.ts';
 import type { CommandHookSettings } from './run-command-hook.ts';
 import type { HttpHookSettings } from './run-http-hook.ts';
 
@@ -22,6 +22,8 @@ export interface HookRunnerOptions extends CommandHookSettings, HttpHookSettings
   /** In the order in which their results count. The list is copied, so that a later change has no effect. */
   readonly hooks: readonly HookDefinition[];
   readonly clock: Clock;
+  /** Reads the conditions in the hooks of agents and skills. */
+  readonly readCondition: ConditionReader;
 }
 
 /** A hook port that can be closed. */
@@ -63,7 +65,7 @@ class ParallelRunner implements HookRunner {
   }
 
   async run(occasion: HookOccasion, signal: AbortSignal): Promise<HookOutcome> {
-    const due = this.#takeDueHooks(occasion);
+    const due = await this.#takeDueHooks(occasion);
     if (due.length === 0) return NO_OUTCOME;
     const input = `${JSON.stringify(buildHookInput(occasion))}\n`;
     for (const { hook } of due.filter(({ hook }) => hook.isAsync)) {
@@ -97,21 +99,23 @@ class ParallelRunner implements HookRunner {
   }
 
   /** Finds the hooks for an occasion, and remembers those that run only once. */
-  #takeDueHooks(occasion: HookOccasion): readonly DueHook[] {
+  async #takeDueHooks(occasion: HookOccasion): Promise<readonly DueHook[]> {
     const { rootId } = occasion.task;
-    const finished = this.#finished.get(rootId) ?? new Set();
     const all = [...this.#hooks, ...this.#readDefinitions(occasion.definitions ?? [])];
+    const conditions = await matchConditions(all, occasion);
+    // Nothing is awaited from here on, so that a hook that runs once is taken by one occasion.
+    const finished = this.#finished.get(rootId) ?? new Set();
     const due = all.filter((hook) => !finished.has(hook));
-    const once = due.filter((hook) => hook.isOnce && coversOccasion(hook, occasion));
+    const once = due.filter((hook) => hook.isOnce && coversOccasion(hook, occasion, conditions));
     if (once.length > 0) this.#finished.set(rootId, new Set([...finished, ...once]));
-    return findDueHooks(due, occasion);
+    return findDueHooks(due, occasion, conditions);
   }
 
   #readDefinitions(definitions: readonly DefinitionHooks[]): readonly HookDefinition[] {
     return definitions.flatMap(({ hooks, source }) => {
       const known = this.#ofDefinitions.get(hooks);
       if (known !== undefined) return known;
-      const read = readHooks(hooks, source).hooks;
+      const read = readHooks(hooks, source, this.#options.readCondition).hooks;
       this.#ofDefinitions.set(hooks, read);
       return read;
     });

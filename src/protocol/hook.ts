@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import type { PermissionMode, Verdict } from './permission.ts';
+import type { PermissionMode, PermissionRule, Verdict } from './permission.ts';
 import type { ModelAnswerToCall } from './tool.ts';
 
 /** The moments at which hooks run. The names are those of Claude Code's settings. */
@@ -21,6 +21,15 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEventName = (typeof HOOK_EVENTS)[number];
 
+/** The events about one call of a tool, at which the matched value is the name of the tool. */
+export const CALL_HOOK_EVENTS: ReadonlySet<HookEventName> = new Set([
+  'PreToolUse',
+  'PermissionRequest',
+  'PermissionDenied',
+  'PostToolUse',
+  'PostToolUseFailure',
+]);
+
 /** The origin of a hook. Only hooks of the user's own settings may allow a call. */
 export interface HookSource {
   readonly kind: 'user' | 'project' | 'agent' | 'skill' | 'plugin';
@@ -29,6 +38,25 @@ export interface HookSource {
   /** The directory of the plugin to which the file belongs. Absolute. Absent for other files. */
   readonly pluginRoot?: string;
 }
+
+/** The calls at which a hook runs (`if`). */
+export interface HookCondition {
+  /** The permission rule as the file has it, for people. */
+  readonly text: string;
+  /**
+   * The hook runs at calls to which one of these rules could apply. Empty if the text is no rule: the hook then runs at every
+   * call and allows none, so that a guard keeps guarding.
+   */
+  readonly rules: readonly PermissionRule[];
+  /** The hook may allow calls that these rules cover as a whole. */
+  readonly allowing: readonly PermissionRule[];
+}
+
+/**
+ * The result of comparing a hook with an occasion. `loosely`: the hook runs, but it may be meant for less than this call, so
+ * its permission does not count.
+ */
+export type HookMatch = 'yes' | 'loosely' | 'no';
 
 /** The task about which hooks are told. */
 export interface HookTask {
@@ -67,6 +95,8 @@ export interface HookOccasion {
   readonly matched: string | null;
   /** The hooks of the agent of the task and of its skills, which run besides those of the settings. Default: none. */
   readonly definitions?: readonly DefinitionHooks[];
+  /** Compares the condition of a hook with the call. Absent if there is no call. */
+  readonly matchCondition?: (condition: HookCondition) => Promise<HookMatch>;
   /** Asks a model for the hooks that need one. Absent outside of a task. */
   readonly ask?: AskHookModel;
   /** The fields of the hook's input that belong to this event, such as `tool_name` and `tool_input`. */

@@ -1,3 +1,4 @@
+import { describeHookMoment } from '../protocol/hook-text.ts';
 import type { HookEventName, HookSource } from '../protocol/hook.ts';
 
 /** A hook that runs in the present project. */
@@ -5,6 +6,8 @@ export interface HookRow {
   readonly event: HookEventName;
   /** The pattern that the occasion must match. Empty: any. */
   readonly matcher: string;
+  /** The permission rule that the call must match (`if`). Absent if there is none. */
+  readonly condition?: string;
   readonly kind: 'command' | 'http' | 'prompt';
   /** The command, the address or the question. */
   readonly what: string;
@@ -43,6 +46,7 @@ const PREFIXES = { command: '', http: 'POST ', prompt: 'ask: ' } as const;
 function formatHook({
   event,
   matcher,
+  condition,
   kind,
   what,
   source,
@@ -50,7 +54,7 @@ function formatHook({
   isAsync,
   isOnce,
 }: HookRow): string {
-  const when = matcher === '' ? event : `${event} (${matcher})`;
+  const when = describeHookMoment({ event, matcher, condition });
   const notes = [
     ...(isAsync ? ['nobody waits for it'] : []),
     ...(isOnce ? ['once'] : []),

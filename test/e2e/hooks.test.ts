@@ -260,4 +260,26 @@ Guard.
     ]);
     expect(readLines(world, 'stopped.jsonl')).toEqual([]);
   });
+
+  it('with a condition run only at calls that may match it, and allow only what it covers', async () => {
+    const say = `echo x >> "$CLAUDE_PROJECT_DIR/ran"; echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'`;
+    const commands = ['touch a', 'git init -q b', 'git init -q c && touch d'];
+    await using world = await openWorld({ script: callsInTurn(commands.map(bash)) });
+    const hook = { type: 'command', command: say, if: 'Bash(git *)' };
+    const broken = { type: 'command', command: 'echo y >> "$CLAUDE_PROJECT_DIR/ran"', if: 'git *' };
+    writeHooks(world, 'user', { PreToolUse: [{ matcher: 'Bash', hooks: [hook, broken] }] });
+    const run = await world.run(['-p', 'go', '--output-format', 'json']);
+    expect(run.stderr).toContain(
+      'hooks.PreToolUse[0].hooks[1].if: there is no tool "git", so the hook runs at every call that its matcher covers, and allows none',
+    );
+    const { workspace } = world.sandbox;
+    expect(['a', 'b', 'c', 'd'].map((name) => existsSync(join(workspace, name)))).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ]);
+    const ran = readFileSync(join(workspace, 'ran'), 'utf8');
+    expect(ran.trim().split('\n').toSorted()).toEqual(['x', 'x', 'y', 'y', 'y']);
+  });
 });

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../base/json.ts';
 import { outcomeHookFields } from '../../protocol/hook-fields.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
-import { describeCallForHooks, hasHooks, runHooks } from '../hooks/run-hooks.ts';
+import { hasHooks, runHooks } from '../hooks/run-hooks.ts';
+import { describeCallOccasion } from '../permissions/judge.ts';
 import { prepareCall } from '../permissions/prepare-call.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { PreparedCall, ReadyCall } from '../task/prepared-call.ts';
@@ -19,9 +20,7 @@ export async function runHooksBefore(
   if (!hasHooks(deps, run, 'PreToolUse')) return ready;
   const { verdict, updatedInput, context } = await runHooks(deps, run, {
     event: 'PreToolUse',
-    about: ready.call.id,
-    matched: ready.tool.name,
-    fields: describeCallForHooks(ready),
+    ...describeCallOccasion(deps, run, ready),
   });
   const prepared = updatedInput === undefined ? ready : changeInput(run, ready, updatedInput);
   if (!prepared.ready) {
@@ -55,12 +54,9 @@ export async function runHooksAfterRefusal(
   ready: ReadyCall,
   reason: string,
 ): Promise<void> {
-  await runHooks(deps, run, {
-    event: 'PermissionDenied',
-    about: ready.call.id,
-    matched: ready.tool.name,
-    fields: { ...describeCallForHooks(ready), reason },
-  });
+  const occasion = describeCallOccasion(deps, run, ready);
+  const fields = { ...occasion.fields, reason };
+  await runHooks(deps, run, { event: 'PermissionDenied', ...occasion, fields });
 }
 
 /** Runs the hooks that come after a call. Returns what they say to the model, as notes of its result. */
@@ -74,14 +70,8 @@ export async function runHooksAfter(
   const before = ready.hookContext ?? [];
   if (!hasHooks(deps, run, event)) return before;
   const { text, error } = output;
-  const { block, context } = await runHooks(deps, run, {
-    event,
-    about: ready.call.id,
-    matched: ready.tool.name,
-    fields: {
-      ...describeCallForHooks(ready),
-      ...outcomeHookFields(text, error ?? null),
-    },
-  });
+  const occasion = describeCallOccasion(deps, run, ready);
+  const fields = { ...occasion.fields, ...outcomeHookFields(text, error ?? null) };
+  const { block, context } = await runHooks(deps, run, { event, ...occasion, fields });
   return [...before, ...(block === undefined ? [] : [block]), ...context];
 }
