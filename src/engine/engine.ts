@@ -77,6 +77,8 @@ export class Engine {
       running: this.running,
       beginnings: new LoopQueue(),
       driveItems: (run) => driveItems(this.context, run),
+      askVerifier: async (run, ...asked) =>
+        (await import('./delegation/ask-verifier.ts')).askVerifier(this.context, run, ...asked),
       startLoop: (run) => void runTask(this.deps, run),
     };
     tools.push(...createTaskTools(this.context, createDelegationRunner(this.context)));
@@ -88,9 +90,8 @@ export class Engine {
    */
   start(request: RootRequest): TaskRun {
     const { settings } = this.deps;
-    const { agent, rights, cwd, model } = request;
+    const { agent, rights, cwd, model, prompt: firstPrompt } = request;
     const { onAsk } = this.deps.inbox;
-    const firstPrompt = request.prompt;
     const { isolation, worktree, ...refused } = planRootIsolation(this.deps, request);
     const isIsolated = worktree !== undefined;
     const placement = { agent, rights, cwd, isRoot: true, isIsolated, model, firstPrompt, onAsk };

@@ -1,4 +1,4 @@
-import type { HookCondition, HookEventName, HookSource } from '../protocol/hook.ts';
+import type { HookCondition, HookEventName, HookQuestion, HookSource } from '../protocol/hook.ts';
 import { describeHookMoment } from '../protocol/hook-text.ts';
 
 /** A hook that runs a program. */
@@ -27,7 +27,12 @@ export interface PromptAction {
   readonly prompt: string;
 }
 
-export type HookAction = CommandAction | HttpAction | PromptAction;
+/** A hook that has a subagent with tools for reading find out whether it objects. */
+export interface AgentAction extends HookQuestion {
+  readonly kind: 'agent';
+}
+
+export type HookAction = CommandAction | HttpAction | PromptAction | AgentAction;
 
 /** One hook of a file. */
 export interface HookDefinition {
@@ -55,7 +60,7 @@ export interface HookDefinition {
 /** Returns the command, the address or the question of a hook, for people. */
 export function describeAction(action: HookAction): string {
   if (action.kind === 'http') return action.url;
-  if (action.kind === 'prompt') return action.prompt;
+  if (action.kind === 'prompt' || action.kind === 'agent') return action.prompt;
   return [action.command, ...(action.args ?? [])].join(' ');
 }
 

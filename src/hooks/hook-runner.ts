@@ -1,3 +1,4 @@
+import { dropMissing } from '../base/drop-missing.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
@@ -101,7 +102,10 @@ class ParallelRunner implements HookRunner {
   /** Finds the hooks for an occasion, and remembers those that run only once. */
   async #takeDueHooks(occasion: HookOccasion): Promise<readonly DueHook[]> {
     const { rootId } = occasion.task;
-    const all = [...this.#hooks, ...this.#readDefinitions(occasion.definitions ?? [])];
+    const known = [...this.#hooks, ...this.#readDefinitions(occasion.definitions ?? [])];
+    // A subagent that answers a hook must not start itself again.
+    const isVerifier = occasion.task.isVerifier === true;
+    const all = known.filter(({ action }) => !isVerifier || action.kind !== 'agent');
     const conditions = await matchConditions(all, occasion);
     // Nothing is awaited from here on, so that a hook that runs once is taken by one occasion.
     const finished = this.#finished.get(rootId) ?? new Set();
@@ -140,9 +144,10 @@ class ParallelRunner implements HookRunner {
     const { action, source, timeoutMs } = hook;
     const common = { source, input, timeoutMs, signal };
     try {
-      if (action.kind === 'prompt') {
-        const { runPromptHook } = await import('./run-prompt-hook.ts');
-        return await runPromptHook({ ...common, action, ask: occasion.ask });
+      if (action.kind === 'prompt' || action.kind === 'agent') {
+        const { askHookQuestion } = await import('./ask-question.ts');
+        const { ask, askAgent } = occasion;
+        return await askHookQuestion({ ...common, action, ...dropMissing({ ask, askAgent }) });
       }
       if (action.kind === 'http') {
         const { runHttpHook } = await import('./run-http-hook.ts');

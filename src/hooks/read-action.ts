@@ -1,8 +1,15 @@
+import { dropMissing } from '../base/drop-missing.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { sanitizeLine } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
-import type { HookSource } from '../protocol/hook.ts';
-import type { CommandAction, HookAction, HttpAction, PromptAction } from './hook-definition.ts';
+import { CALL_HOOK_EVENTS, type HookEventName, type HookSource } from '../protocol/hook.ts';
+import type {
+  AgentAction,
+  CommandAction,
+  HookAction,
+  HttpAction,
+  PromptAction,
+} from './hook-definition.ts';
 
 /** The maximum length of one text of a hook in characters (`hook_text_characters`). */
 const MAX_TEXT = 20_000;
@@ -20,13 +27,22 @@ const COMMON_FIELDS = ['type', 'timeout', 'once', 'statusMessage', 'onFailure', 
 const COMMAND_FIELDS = [...COMMON_FIELDS, 'command', 'args', 'shell', 'async'];
 const HTTP_FIELDS = [...COMMON_FIELDS, 'url', 'headers', 'allowedEnvVars'];
 const PROMPT_FIELDS = [...COMMON_FIELDS, 'prompt'];
+const AGENT_FIELDS = [...PROMPT_FIELDS, 'model'];
+/** The events at which a task can wait for a subagent. The same events as in Claude Code. */
+const AGENT_EVENTS: ReadonlySet<HookEventName> = new Set([
+  ...CALL_HOOK_EVENTS,
+  'UserPromptSubmit',
+  'Stop',
+  'SubagentStop',
+]);
 /** Kinds of hooks that exist in Claude Code and that Muster does not run yet. */
-const LATER_KINDS: ReadonlySet<string> = new Set(['agent', 'mcp_tool']);
+const LATER_KINDS: ReadonlySet<string> = new Set(['mcp_tool']);
 
 /** The place of a hook in its file, and where its problems go. */
 export interface HookPlace {
   /** The position in the file, such as `hooks.PreToolUse[0].hooks[1]`. */
   readonly path: string;
+  readonly event: HookEventName;
   readonly source: HookSource;
   /**
    * Adds a problem of the file.
@@ -43,20 +59,38 @@ export function readHookAction(hook: JsonObject, place: HookPlace): HookAction |
   if (type === 'command') return readCommand(hook, place);
   if (type === 'http') return readHttp(hook, place);
   if (type === 'prompt') return readPrompt(hook, place);
+  if (type === 'agent') return readAgent(hook, place);
   const isLater = typeof type === 'string' && LATER_KINDS.has(type);
   place.report(
     `${place.path}.type`,
     isLater
       ? `hooks of the type "${type}" are not supported yet, so the hook is not run`
-      : 'must be "command", "http" or "prompt", so the hook is not run',
+      : 'must be "command", "http", "prompt" or "agent", so the hook is not run',
   );
   return null;
 }
 
 function readPrompt(hook: JsonObject, place: HookPlace): PromptAction | null {
   reportUnknown(hook, PROMPT_FIELDS, place);
+  const prompt = readQuestion(hook, place);
+  return prompt === null ? null : { kind: 'prompt', prompt };
+}
+
+function readAgent(hook: JsonObject, place: HookPlace): AgentAction | null {
+  const { event, path, report } = place;
+  if (!AGENT_EVENTS.has(event)) {
+    report(`${path}.type`, `"agent" does not run at ${event}, so the hook is not run`);
+    return null;
+  }
+  reportUnknown(hook, AGENT_FIELDS, place);
+  const prompt = readQuestion(hook, place);
+  const model = readHookText(hook, 'model', place);
+  return prompt === null ? null : { kind: 'agent', prompt, ...dropMissing({ model }) };
+}
+
+function readQuestion(hook: JsonObject, place: HookPlace): string | null {
   const prompt = readHookText(hook, 'prompt', place);
-  if (prompt !== undefined && prompt.trim() !== '') return { kind: 'prompt', prompt };
+  if (prompt !== undefined && prompt.trim() !== '') return prompt;
   place.report(`${place.path}.prompt`, 'must be a text, so the hook is not run');
   return null;
 }

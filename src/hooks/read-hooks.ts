@@ -26,8 +26,8 @@ const MAX_PROBLEMS = 50;
 
 /** The time of a hook in seconds if the file gives none. Claude Code documents the same times. */
 const DEFAULT_TIMEOUT_SECONDS = 600;
-/** The time of a hook that asks a model, in seconds. */
-const PROMPT_TIMEOUT_SECONDS = 30;
+/** The time of a hook that asks a model or a subagent, in seconds. */
+const QUESTION_TIMEOUT_SECONDS = { prompt: 30, agent: 60 } as const;
 /** The events at which a person waits, so that the time is shorter. */
 const SHORTER_TIMEOUTS: Readonly<Partial<Record<HookEventName, number>>> = {
   UserPromptSubmit: 30,
@@ -143,7 +143,7 @@ class HooksReader {
       this.#report(path, 'must be an object with "type"');
       return;
     }
-    const at: HookPlace = { path, source: this.#source, report: this.#report };
+    const at: HookPlace = { path, event, source: this.#source, report: this.#report };
     const action = readHookAction(hook, at);
     if (action === null) return;
     const conditioned = this.#readCondition(hook, place);
@@ -184,7 +184,9 @@ class HooksReader {
   }
 
   #readTimeout(hook: JsonObject, event: HookEventName, path: string): number {
-    const asked = hook['type'] === 'prompt' ? PROMPT_TIMEOUT_SECONDS : undefined;
+    const { type } = hook;
+    const isQuestion = type === 'prompt' || type === 'agent';
+    const asked = isQuestion ? QUESTION_TIMEOUT_SECONDS[type] : undefined;
     const usual = asked ?? SHORTER_TIMEOUTS[event] ?? DEFAULT_TIMEOUT_SECONDS;
     const { timeout } = hook;
     if (timeout === undefined) return usual;

@@ -27,3 +27,12 @@ export function endHookFields(
 ): JsonObject {
   return { stop_hook_active: isRepeated, last_assistant_message: answer };
 }
+
+/**
+ * Returns the call id in the events of the child that answers the question of a hook. No call of a model has it.
+ *
+ * @param child the id of the child
+ */
+export function toHookCallId(child: string): string {
+  return `hook-${child}`;
+}

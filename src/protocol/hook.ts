@@ -1,6 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
 import type { PermissionMode, PermissionRule, Verdict } from './permission.ts';
-import type { ModelAnswerToCall } from './tool.ts';
 
 /** The moments at which hooks run. The names are those of Claude Code's settings. */
 export const HOOK_EVENTS = [
@@ -66,6 +65,8 @@ export interface HookTask {
   readonly parentId: string | null;
   readonly agentType: string;
   readonly depth: number;
+  /** Set for the subagent that answers the question of a hook. Hooks that start such a subagent do not run in it. */
+  readonly isVerifier?: true;
   readonly cwd: string;
   readonly mode: PermissionMode;
   /** The log of the task and of the conversation. Absolute. */
@@ -81,11 +82,26 @@ export interface DefinitionHooks {
   readonly hooks: JsonObject;
 }
 
+/** The question of a hook. */
+export interface HookQuestion {
+  readonly prompt: string;
+  /** The name of the model that answers. Default: the fast one. */
+  readonly model?: string;
+}
+
+/** The answer to the question of a hook, or a clause that says why there is none. */
+export type HookAnswer =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problem: string };
+
 /** Asks the fast model for a hook. The request counts like a turn of the task. Rejects only when the signal aborts. */
 export type AskHookModel = (
   question: { readonly system: string; readonly prompt: string },
   signal: AbortSignal,
-) => Promise<ModelAnswerToCall>;
+) => Promise<HookAnswer>;
+
+/** Has a subagent answer the question of a hook, as a child of the task. Rejects only when the signal aborts. */
+export type AskHookAgent = (question: HookQuestion, signal: AbortSignal) => Promise<HookAnswer>;
 
 /** One moment at which hooks run. */
 export interface HookOccasion {
@@ -99,6 +115,8 @@ export interface HookOccasion {
   readonly matchCondition?: (condition: HookCondition) => Promise<HookMatch>;
   /** Asks a model for the hooks that need one. Absent outside of a task. */
   readonly ask?: AskHookModel;
+  /** Has a subagent answer for the hooks that need one. Absent outside of a task. */
+  readonly askAgent?: AskHookAgent;
   /** The fields of the hook's input that belong to this event, such as `tool_name` and `tool_input`. */
   readonly fields: JsonObject;
 }

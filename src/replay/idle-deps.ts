@@ -74,6 +74,7 @@ export function mapToolsByName(
     running: new RunningTasks(),
     beginnings: new LoopQueue(),
     driveItems: () => Promise.reject(new Error(NOTHING_RUNS)),
+    askVerifier: () => Promise.reject(new Error(NOTHING_RUNS)),
     startLoop: () => {},
   };
   const engineTools = createTaskTools(engine, () => Promise.reject(new Error(NOTHING_RUNS)));

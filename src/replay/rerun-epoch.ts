@@ -110,6 +110,7 @@ class Rerun {
         view,
         tree: new LoggedTree(id, this.deps, this.log),
         parent: null,
+        askVerifier: () => Promise.reject(new Error('no hook runs in a rerun')),
         ...(this.isDrivenByLog ? { drive: () => this.drivenEnding.promise } : {}),
       },
       this.log,

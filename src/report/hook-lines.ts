@@ -8,7 +8,7 @@ export interface HookRow {
   readonly matcher: string;
   /** The permission rule that the call must match (`if`). Absent if there is none. */
   readonly condition?: string;
-  readonly kind: 'command' | 'http' | 'prompt';
+  readonly kind: 'command' | 'http' | 'prompt' | 'agent';
   /** The command, the address or the question. */
   readonly what: string;
   readonly source: HookSource;
@@ -41,7 +41,12 @@ export function hookLines({ hooks, untrusted, problems }: HookReport): readonly 
   ];
 }
 
-const PREFIXES = { command: '', http: 'POST ', prompt: 'ask: ' } as const;
+const PREFIXES = {
+  command: '',
+  http: 'POST ',
+  prompt: 'ask: ',
+  agent: 'have a subagent answer: ',
+} as const;
 
 function formatHook({
   event,

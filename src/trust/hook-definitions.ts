@@ -59,6 +59,7 @@ const VERBS = {
   command: 'runs in the sandbox',
   http: 'sends what happens to',
   prompt: 'asks the fast model, at your cost:',
+  agent: 'has a subagent that only reads answer, at your cost:',
 } as const;
 
 /** Describes a hook in one line: when it runs, and what. */

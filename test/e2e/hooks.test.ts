@@ -282,4 +282,47 @@ Guard.
     const ran = readFileSync(join(workspace, 'ran'), 'utf8');
     expect(ran.trim().split('\n').toSorted()).toEqual(['x', 'x', 'y', 'y', 'y']);
   });
+
+  it('that have a subagent answer let the main agent go on until it says so', async () => {
+    const read = { name: 'Read', input: { file_path: 'a.txt' } };
+    await using world = await openWorld({
+      script: (request) => {
+        const text = JSON.stringify(request.messages);
+        const results = request.messages.at(-1)?.toolResults ?? [];
+        if (JSON.stringify(request.body).includes('You judge one moment in the work of another')) {
+          if (results.length === 0) return { toolCalls: [read] };
+          const isThere = results[0]?.isError !== true && !text.includes('does not exist');
+          return { text: JSON.stringify({ ok: isThere, reason: 'write a.txt' }) };
+        }
+        if (results.length > 0) return { text: 'written' };
+        return text.includes('A hook says: write a.txt') ? { toolCalls: [EDIT] } : { text: 'done' };
+      },
+    });
+    writeHooks(world, 'user', {
+      Stop: [{ hooks: [{ type: 'agent', prompt: 'Is a.txt there? $ARGUMENTS', timeout: 120 }] }],
+      SubagentStop: onEvent('cat >> "$CLAUDE_PROJECT_DIR/stops.jsonl"'),
+    });
+    const flags = ['--permission-mode', 'acceptEdits', '--output-format', 'stream-json'];
+    const run = await world.run(['-p', 'go', ...flags]);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(existsSync(join(world.sandbox.workspace, 'a.txt'))).toBe(true);
+    const events = eventsOf(run);
+    const created = events.filter((event) => event.type === 'task.created');
+    expect(created.map(({ spec }) => [spec.agent.name, spec.source, spec.rights.mode])).toEqual([
+      ['main', 'cli', 'acceptEdits'],
+      ['verify-hook', 'hook', 'plan'],
+      ['verify-hook', 'hook', 'plan'],
+    ]);
+    const ended = events.filter((event) => event.type === 'child.ended');
+    expect(ended.map(({ status, spent }) => [status, spent.tokens > 0])).toEqual([
+      ['completed', true],
+      ['completed', true],
+    ]);
+    expect(readLines(world, 'stops.jsonl')).toMatchObject([
+      { agent_type: 'verify-hook' },
+      { agent_type: 'verify-hook' },
+    ]);
+    const tree = await world.run(['tasks', 'list', '--all']);
+    expect(tree.stdout.match(/verify-hook/g)).toHaveLength(2);
+  });
 });

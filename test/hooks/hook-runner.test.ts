@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { createHookRunner, type HookRunnerOptions } from '../../src/hooks/hook-runner.ts';
-import type { HookOutcome } from '../../src/protocol/hook.ts';
+import type { AskHookAgent, HookOutcome } from '../../src/protocol/hook.ts';
 import { readHookCondition } from '../../src/trust/hook-conditions.ts';
 import { serve } from '../model/adapters/support.ts';
 import { tempDirectory } from '../sys/temp.ts';
@@ -212,4 +212,26 @@ it('ends all hooks when the signal aborts', async () => {
     { outcome: 'failed', message },
     { outcome: 'failed', message },
   ]);
+});
+
+it('has a subagent answer, and does not start it in that subagent again', async () => {
+  const asked: unknown[] = [];
+  const askAgent: AskHookAgent = async (question) => {
+    asked.push(question);
+    return { ok: true, text: '{"ok": false, "reason": "no tests"}' };
+  };
+  const agent = { type: 'agent', prompt: 'Rule.', model: 'fast' };
+  const { run, task } = openHooks({ user: preToolUse(agent, command('exit 0')) });
+  const { verdict, records } = await run({ askAgent });
+  expect([verdict, records]).toMatchObject([
+    { verdict: 'deny', reason: 'no tests', source: USER },
+    [{ what: 'Rule.', outcome: 'blocked' }],
+  ]);
+  expect(asked).toEqual([{ prompt: expect.stringMatching(/^Rule\.\n\n\{/), model: 'fast' }]);
+  const verifier = { ...task, isVerifier: true as const };
+  expect(await run({ askAgent, task: verifier })).toEqual({ context: [], records: [] });
+  expect(await run()).toMatchObject({
+    records: [{ outcome: 'failed', message: 'it was not asked: a model answers only in a task' }],
+  });
+  expect(asked).toHaveLength(1);
 });

@@ -145,7 +145,7 @@ describe('a value that cannot be used', () => {
     [
       'no type',
       { command: 'x' },
-      `${AT}.type: must be "command", "http" or "prompt", so the hook is not run`,
+      `${AT}.type: must be "command", "http", "prompt" or "agent", so the hook is not run`,
     ],
     [
       'an empty prompt',
@@ -153,9 +153,9 @@ describe('a value that cannot be used', () => {
       `${AT}.prompt: must be a text, so the hook is not run`,
     ],
     [
-      'an agent',
-      { type: 'agent', prompt: 'x' },
-      `${AT}.type: hooks of the type "agent" are not supported yet, so the hook is not run`,
+      'an agent without a question',
+      { type: 'agent' },
+      `${AT}.prompt: must be a text, so the hook is not run`,
     ],
     ['no command', { type: 'command' }, `${AT}.command: must be a command, so the hook is not run`],
     [
@@ -245,6 +245,28 @@ it('reads a condition, which has a meaning only at events of calls', () => {
   expect(readTestHooks({ Stop: [{ hooks: [hook] }] })).toEqual({
     hooks: [],
     problems: ['hooks.Stop[0].hooks[0].if: has no meaning at Stop, so the hook is not run'],
+  });
+});
+
+it('reads questions to a model and to a subagent, which has more time', () => {
+  const question = { prompt: 'Is it done?' };
+  const hooks = [
+    { type: 'prompt', ...question },
+    { type: 'agent', ...question, model: 'balanced' },
+    { type: 'agent', ...question, timeout: 120 },
+  ];
+  const read = readTestHooks({ Stop: [{ hooks }] });
+  expect(read.problems).toEqual([]);
+  expect(read.hooks.map(({ action, timeoutMs }) => ({ action, timeoutMs }))).toEqual([
+    { action: { kind: 'prompt', ...question }, timeoutMs: 30_000 },
+    { action: { kind: 'agent', ...question, model: 'balanced' }, timeoutMs: 60_000 },
+    { action: { kind: 'agent', ...question }, timeoutMs: 120_000 },
+  ]);
+  expect(readTestHooks({ Notification: [{ hooks: [{ type: 'agent', ...question }] }] })).toEqual({
+    hooks: [],
+    problems: [
+      'hooks.Notification[0].hooks[0].type: "agent" does not run at Notification, so the hook is not run',
+    ],
   });
 });
 

@@ -2,6 +2,7 @@ import { dropMissing } from '../../base/drop-missing.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { callHookFields } from '../../protocol/hook-fields.ts';
 import type {
+  AskHookAgent,
   AskHookModel,
   DefinitionHooks,
   HookEventName,
@@ -93,7 +94,8 @@ export async function runHooks(
       { callId, signal: ended },
       { ...question, purpose: `the question of a ${event} hook` },
     );
-  const occasion = { event, task, matched, fields, definitions, ask };
+  const askAgent: AskHookAgent = (question, ended) => run.askVerifier(run, question, ended);
+  const occasion = { event, task, matched, fields, definitions, ask, askAgent };
   const outcome = await hooks.run({ ...occasion, ...dropMissing({ matchCondition }) }, signal);
   if (isSilent(outcome)) return outcome;
   run.journal.record({ type: 'hook.ran', event, about, outcome });
@@ -136,6 +138,7 @@ export function describeHookTask(
     parentId: spec.parent,
     agentType: spec.agent.name,
     depth: permissions.rights.depth,
+    ...(spec.source === 'hook' ? { isVerifier: true } : {}),
     cwd: spec.cwd,
     mode: permissions.rights.mode,
     logFile: store.logPath(spec.id) ?? '',

@@ -20,6 +20,7 @@ import { TaskPermissions } from './task-permissions.ts';
 import { Cancellation } from './cancellation.ts';
 import type { EndReason } from '../../protocol/end-reason.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
+import type { AskHookAgent, HookAnswer } from '../../protocol/hook.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
 import { CoalescedWork } from '../../base/coalesced-work.ts';
@@ -49,6 +50,8 @@ export interface TaskRunParts {
   readonly cancellation?: Cancellation;
   /** See `TaskRun.drive`. */
   readonly drive?: (run: TaskRun) => Promise<TaskEnding>;
+  /** Has a child of the task answer the question of a hook. */
+  readonly askVerifier: (run: TaskRun, ...asked: Parameters<AskHookAgent>) => Promise<HookAnswer>;
 }
 
 /** A task that runs in this process. Everything that must survive the process is in its journal. */
@@ -58,6 +61,7 @@ export class TaskRun {
   readonly parent: TaskRun | null;
   /** Runs the task to its end without a model; undefined for a conversation. */
   readonly drive: TaskRunParts['drive'];
+  readonly askVerifier: TaskRunParts['askVerifier'];
   readonly permissions: TaskPermissions;
   readonly cancellation: Cancellation;
   readonly children: ChildRuns;
@@ -112,6 +116,7 @@ export class TaskRun {
     this.tree = tree;
     this.parent = parent;
     this.drive = parts.drive;
+    this.askVerifier = parts.askVerifier;
     this.permissions = new TaskPermissions({
       task: this,
       parent: parent?.permissions ?? null,
@@ -144,6 +149,7 @@ export class TaskRun {
       tree,
       signal,
       hadSlot: journal.state.lifetime.startedMs !== null,
+      worksForWaitingTask: this.spec.source === 'hook',
       record: (...events) => journal.record(...events),
     });
     parent?.children.add(this);
