@@ -1,4 +1,10 @@
-import type { HookCondition, HookEventName, HookQuestion, HookSource } from '../protocol/hook.ts';
+import type {
+  HookCondition,
+  HookEventName,
+  HookQuestion,
+  HookSource,
+  HookToolCall,
+} from '../protocol/hook.ts';
 import { describeHookMoment } from '../protocol/hook-text.ts';
 
 /** A hook that runs a program. */
@@ -32,7 +38,12 @@ export interface AgentAction extends HookQuestion {
   readonly kind: 'agent';
 }
 
-export type HookAction = CommandAction | HttpAction | PromptAction | AgentAction;
+/** A hook that calls a tool of an MCP server. */
+export interface ToolAction extends Omit<HookToolCall, 'source'> {
+  readonly kind: 'mcp_tool';
+}
+
+export type HookAction = CommandAction | HttpAction | PromptAction | AgentAction | ToolAction;
 
 /** One hook of a file. */
 export interface HookDefinition {
@@ -61,6 +72,7 @@ export interface HookDefinition {
 export function describeAction(action: HookAction): string {
   if (action.kind === 'http') return action.url;
   if (action.kind === 'prompt' || action.kind === 'agent') return action.prompt;
+  if (action.kind === 'mcp_tool') return `${action.tool} of MCP server ${action.server}`;
   return [action.command, ...(action.args ?? [])].join(' ');
 }
 

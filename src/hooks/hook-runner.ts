@@ -149,6 +149,17 @@ class ParallelRunner implements HookRunner {
         const { ask, askAgent } = occasion;
         return await askHookQuestion({ ...common, action, ...dropMissing({ ask, askAgent }) });
       }
+      if (action.kind === 'mcp_tool') {
+        const { runToolHook } = await import('./run-tool-hook.ts');
+        const { callTool } = occasion;
+        const fields = buildHookInput(occasion);
+        return await runToolHook({
+          ...common,
+          action,
+          input: fields,
+          ...dropMissing({ callTool }),
+        });
+      }
       if (action.kind === 'http') {
         const { runHttpHook } = await import('./run-http-hook.ts');
         return await runHttpHook({ ...common, action }, this.#options);

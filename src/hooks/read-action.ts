@@ -9,6 +9,7 @@ import type {
   HookAction,
   HttpAction,
   PromptAction,
+  ToolAction,
 } from './hook-definition.ts';
 
 /** The maximum length of one text of a hook in characters (`hook_text_characters`). */
@@ -35,8 +36,7 @@ const AGENT_EVENTS: ReadonlySet<HookEventName> = new Set([
   'Stop',
   'SubagentStop',
 ]);
-/** Kinds of hooks that exist in Claude Code and that Muster does not run yet. */
-const LATER_KINDS: ReadonlySet<string> = new Set(['mcp_tool']);
+const TOOL_FIELDS = [...COMMON_FIELDS, 'server', 'tool', 'input'];
 
 /** The place of a hook in its file, and where its problems go. */
 export interface HookPlace {
@@ -60,13 +60,9 @@ export function readHookAction(hook: JsonObject, place: HookPlace): HookAction |
   if (type === 'http') return readHttp(hook, place);
   if (type === 'prompt') return readPrompt(hook, place);
   if (type === 'agent') return readAgent(hook, place);
-  const isLater = typeof type === 'string' && LATER_KINDS.has(type);
-  place.report(
-    `${place.path}.type`,
-    isLater
-      ? `hooks of the type "${type}" are not supported yet, so the hook is not run`
-      : 'must be "command", "http", "prompt" or "agent", so the hook is not run',
-  );
+  if (type === 'mcp_tool') return readTool(hook, place);
+  const kinds = '"command", "http", "mcp_tool", "prompt" or "agent"';
+  place.report(`${place.path}.type`, `must be ${kinds}, so the hook is not run`);
   return null;
 }
 
@@ -86,6 +82,26 @@ function readAgent(hook: JsonObject, place: HookPlace): AgentAction | null {
   const prompt = readQuestion(hook, place);
   const model = readHookText(hook, 'model', place);
   return prompt === null ? null : { kind: 'agent', prompt, ...dropMissing({ model }) };
+}
+
+function readTool(hook: JsonObject, place: HookPlace): ToolAction | null {
+  const { path, report } = place;
+  reportUnknown(hook, TOOL_FIELDS, place);
+  const [server, tool] = [readHookText(hook, 'server', place), readHookText(hook, 'tool', place)];
+  const { input = {} } = hook;
+  if (server === undefined || tool === undefined) {
+    const missing = server === undefined ? 'server' : 'tool';
+    report(`${path}.${missing}`, 'must be a name, so the hook is not run');
+    return null;
+  }
+  if (!isJsonObject(input) || JSON.stringify(input).length > MAX_TEXT) {
+    report(
+      `${path}.input`,
+      `must be an object, so the hook is not run (limit hook_text_characters = ${MAX_TEXT})`,
+    );
+    return null;
+  }
+  return { kind: 'mcp_tool', server, tool, input: structuredClone(input) };
 }
 
 function readQuestion(hook: JsonObject, place: HookPlace): string | null {

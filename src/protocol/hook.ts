@@ -103,6 +103,18 @@ export type AskHookModel = (
 /** Has a subagent answer the question of a hook, as a child of the task. Rejects only when the signal aborts. */
 export type AskHookAgent = (question: HookQuestion, signal: AbortSignal) => Promise<HookAnswer>;
 
+/** A call of a tool of an MCP server by a hook. */
+export interface HookToolCall {
+  /** The names as the server's entry and the server itself give them. */
+  readonly server: string;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly source: HookSource;
+}
+
+/** Calls a tool for a hook, within the rights of the task. Rejects only when the signal aborts. */
+export type CallHookTool = (call: HookToolCall, signal: AbortSignal) => Promise<HookAnswer>;
+
 /** One moment at which hooks run. */
 export interface HookOccasion {
   readonly event: HookEventName;
@@ -117,6 +129,8 @@ export interface HookOccasion {
   readonly ask?: AskHookModel;
   /** Has a subagent answer for the hooks that need one. Absent outside of a task. */
   readonly askAgent?: AskHookAgent;
+  /** Calls tools for the hooks that need one. Absent outside of a task. */
+  readonly callTool?: CallHookTool;
   /** The fields of the hook's input that belong to this event, such as `tool_name` and `tool_input`. */
   readonly fields: JsonObject;
 }

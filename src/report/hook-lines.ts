@@ -8,7 +8,7 @@ export interface HookRow {
   readonly matcher: string;
   /** The permission rule that the call must match (`if`). Absent if there is none. */
   readonly condition?: string;
-  readonly kind: 'command' | 'http' | 'prompt' | 'agent';
+  readonly kind: 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool';
   /** The command, the address or the question. */
   readonly what: string;
   readonly source: HookSource;
@@ -46,6 +46,7 @@ const PREFIXES = {
   http: 'POST ',
   prompt: 'ask: ',
   agent: 'have a subagent answer: ',
+  mcp_tool: 'call ',
 } as const;
 
 function formatHook({

@@ -59,6 +59,7 @@ const VERBS = {
   command: 'runs in the sandbox',
   http: 'sends what happens to',
   prompt: 'asks the fast model, at your cost:',
+  mcp_tool: 'calls, if a rule allows it,',
   agent: 'has a subagent that only reads answer, at your cost:',
 } as const;
 

@@ -31,6 +31,26 @@ function readLines(world: World, name: string): readonly JsonObject[] {
   return lines.map((line) => JSON.parse(line)).filter(isJsonObject);
 }
 
+/** An MCP server with the tool `look`, which refuses each path. */
+const JUDGE_SERVER = `
+let rest = '';
+process.stdin.on('data', (chunk) => {
+  const lines = (rest + chunk).split('\\n');
+  rest = lines.pop();
+  for (const line of lines) answer(JSON.parse(line));
+});
+function answer({ id, method, params }) {
+  if (id === undefined) return;
+  const send = (result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
+  if (method === 'initialize') return send({
+    protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'judge', version: '1' },
+  });
+  if (method === 'tools/list') return send({ tools: [{ name: 'look', inputSchema: { type: 'object' } }] });
+  const said = { decision: 'block', reason: 'judged ' + params.arguments.path };
+  send({ content: [{ type: 'text', text: JSON.stringify(said) }] });
+}
+`;
+
 describe.concurrent('hooks', () => {
   it('of the user see a call before and after it, and what they say reaches the model', async () => {
     await using world = await openWorld({ script: callsInTurn([EDIT]) });
@@ -324,5 +344,40 @@ Guard.
     ]);
     const tree = await world.run(['tasks', 'list', '--all']);
     expect(tree.stdout.match(/verify-hook/g)).toHaveLength(2);
+  });
+
+  it('that call a tool of a server do so within the rights of the task', async () => {
+    await using world = await openWorld({ script: callsInTurn([EDIT]) });
+    const { home, workspace } = world.sandbox;
+    const script = join(workspace, 'server.cjs');
+    writeFileSync(script, JUDGE_SERVER);
+    const servers = join(home, '.config/muster/mcp.json');
+    mkdirSync(dirname(servers), { recursive: true });
+    const entry = { command: process.execPath, args: [script] };
+    writeFileSync(servers, JSON.stringify({ mcpServers: { judge: entry } }));
+    const input = { path: '${tool_input.file_path}' };
+    const hook = { type: 'mcp_tool', server: 'judge', tool: 'look', input };
+    const hooks = {
+      PreToolUse: [{ matcher: 'Write', hooks: [hook, { ...hook, tool: 'nope' }] }],
+    };
+    writeHooks(world, 'user', hooks);
+    const answer = async (...flags: readonly string[]) => {
+      const run = await world.run(['-p', 'go', ...FLAGS, ...flags]);
+      expect(run.code).toBe(0);
+      return { text: lastResults(world.model)[0]?.text, stderr: run.stderr };
+    };
+    const own = await answer();
+    expect(own.text).toContain('refuses this call: judged a.txt');
+    expect(own.stderr).toContain('MCP server judge is not connected, or has no tool nope');
+    const denied = await answer('--deny', 'mcp__judge');
+    expect(denied.text).not.toContain('judged');
+    expect(denied.stderr).toMatch(/PreToolUse hook of \S+ \(look of MCP server judge\) failed/);
+    writeHooks(world, 'user', {});
+    writeHooks(world, 'project', hooks);
+    const asked = await answer('--trust-project');
+    expect(asked.text).not.toContain('judged');
+    expect(asked.stderr).toContain('Nobody is asked about the call of a hook');
+    const allowed = await answer('--trust-project', '--allow', 'mcp__judge');
+    expect(allowed.text).toContain('refuses this call: judged a.txt');
   });
 });

@@ -145,7 +145,7 @@ describe('a value that cannot be used', () => {
     [
       'no type',
       { command: 'x' },
-      `${AT}.type: must be "command", "http", "prompt" or "agent", so the hook is not run`,
+      `${AT}.type: must be "command", "http", "mcp_tool", "prompt" or "agent", so the hook is not run`,
     ],
     [
       'an empty prompt',
@@ -156,6 +156,16 @@ describe('a value that cannot be used', () => {
       'an agent without a question',
       { type: 'agent' },
       `${AT}.prompt: must be a text, so the hook is not run`,
+    ],
+    [
+      'a tool without a server',
+      { type: 'mcp_tool', tool: 'x' },
+      `${AT}.server: must be a name, so the hook is not run`,
+    ],
+    [
+      'a tool with a text as input',
+      { type: 'mcp_tool', server: 's', tool: 'x', input: 'y' },
+      `${AT}.input: must be an object, so the hook is not run (limit hook_text_characters = 20000)`,
     ],
     ['no command', { type: 'command' }, `${AT}.command: must be a command, so the hook is not run`],
     [
@@ -246,6 +256,21 @@ it('reads a condition, which has a meaning only at events of calls', () => {
     hooks: [],
     problems: ['hooks.Stop[0].hooks[0].if: has no meaning at Stop, so the hook is not run'],
   });
+});
+
+it('reads a call of a tool', () => {
+  const call = { server: 's', tool: 'x', input: { path: '${tool_input.file_path}' } };
+  const bare = { server: 's', tool: 'x' };
+  const hooks = [
+    { type: 'mcp_tool', ...call },
+    { type: 'mcp_tool', ...bare },
+  ];
+  const read = readTestHooks({ UserPromptSubmit: [{ hooks }] });
+  expect(read.problems).toEqual([]);
+  expect(read.hooks.map(({ action, timeoutMs }) => ({ action, timeoutMs }))).toEqual([
+    { action: { kind: 'mcp_tool', ...call }, timeoutMs: 30_000 },
+    { action: { kind: 'mcp_tool', ...bare, input: {} }, timeoutMs: 30_000 },
+  ]);
 });
 
 it('reads questions to a model and to a subagent, which has more time', () => {

@@ -157,7 +157,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     tree,
     parent: parent?.run ?? null,
     ...(plan.fanOut === undefined ? {} : { drive: engine.driveItems }),
-    askVerifier: engine.askVerifier,
+    hookPorts: engine.hookPorts,
   });
   try {
     const grants = [...buildModeGrantEvents(deps, plan), ...buildRuleEvents(deps, plan)];

@@ -108,7 +108,7 @@ function recoverTask(engine: EngineContext, id: string, position: TreePosition):
       parent: position.parent,
       importedUpTo: deps.store.importedUpTo(id) ?? -1,
       ...(spec.fanOut === undefined ? {} : { drive: engine.driveItems }),
-      askVerifier: engine.askVerifier,
+      hookPorts: engine.hookPorts,
     });
     running.add(run);
     return run;

@@ -2,7 +2,6 @@ import { dropMissing } from '../../base/drop-missing.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { callHookFields } from '../../protocol/hook-fields.ts';
 import type {
-  AskHookAgent,
   AskHookModel,
   DefinitionHooks,
   HookEventName,
@@ -94,8 +93,17 @@ export async function runHooks(
       { callId, signal: ended },
       { ...question, purpose: `the question of a ${event} hook` },
     );
-  const askAgent: AskHookAgent = (question, ended) => run.askVerifier(run, question, ended);
-  const occasion = { event, task, matched, fields, definitions, ask, askAgent };
+  const { hookPorts } = run;
+  const occasion: HookOccasion = {
+    event,
+    task,
+    matched,
+    fields,
+    definitions,
+    ask,
+    askAgent: (...asked) => hookPorts.askAgent(run, ...asked),
+    callTool: (...called) => hookPorts.callTool(run, ...called),
+  };
   const outcome = await hooks.run({ ...occasion, ...dropMissing({ matchCondition }) }, signal);
   if (isSilent(outcome)) return outcome;
   run.journal.record({ type: 'hook.ran', event, about, outcome });

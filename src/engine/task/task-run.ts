@@ -20,7 +20,7 @@ import { TaskPermissions } from './task-permissions.ts';
 import { Cancellation } from './cancellation.ts';
 import type { EndReason } from '../../protocol/end-reason.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
-import type { AskHookAgent, HookAnswer } from '../../protocol/hook.ts';
+import type { AskHookAgent, CallHookTool, HookAnswer } from '../../protocol/hook.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
 import { CoalescedWork } from '../../base/coalesced-work.ts';
@@ -50,8 +50,14 @@ export interface TaskRunParts {
   readonly cancellation?: Cancellation;
   /** See `TaskRun.drive`. */
   readonly drive?: (run: TaskRun) => Promise<TaskEnding>;
+  readonly hookPorts: HookPorts;
+}
+
+/** The ports by which hooks of a task use other parts of the engine. */
+export interface HookPorts {
   /** Has a child of the task answer the question of a hook. */
-  readonly askVerifier: (run: TaskRun, ...asked: Parameters<AskHookAgent>) => Promise<HookAnswer>;
+  readonly askAgent: (run: TaskRun, ...asked: Parameters<AskHookAgent>) => Promise<HookAnswer>;
+  readonly callTool: (run: TaskRun, ...called: Parameters<CallHookTool>) => Promise<HookAnswer>;
 }
 
 /** A task that runs in this process. Everything that must survive the process is in its journal. */
@@ -61,7 +67,7 @@ export class TaskRun {
   readonly parent: TaskRun | null;
   /** Runs the task to its end without a model; undefined for a conversation. */
   readonly drive: TaskRunParts['drive'];
-  readonly askVerifier: TaskRunParts['askVerifier'];
+  readonly hookPorts: HookPorts;
   readonly permissions: TaskPermissions;
   readonly cancellation: Cancellation;
   readonly children: ChildRuns;
@@ -116,7 +122,7 @@ export class TaskRun {
     this.tree = tree;
     this.parent = parent;
     this.drive = parts.drive;
-    this.askVerifier = parts.askVerifier;
+    this.hookPorts = parts.hookPorts;
     this.permissions = new TaskPermissions({
       task: this,
       parent: parent?.permissions ?? null,
