@@ -1,9 +1,8 @@
-import type { JsonObject } from '../../base/json.ts';
 import { outcomeHookFields } from '../../protocol/hook-fields.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import { hasHooks, runHooks } from '../hooks/run-hooks.ts';
 import { describeCallOccasion } from '../permissions/judge.ts';
-import { prepareCall } from '../permissions/prepare-call.ts';
+import { prepareChangedCall } from '../permissions/prepare-call.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { PreparedCall, ReadyCall } from '../task/prepared-call.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -22,12 +21,9 @@ export async function runHooksBefore(
     event: 'PreToolUse',
     ...describeCallOccasion(deps, run, ready),
   });
-  const prepared = updatedInput === undefined ? ready : changeInput(run, ready, updatedInput);
-  if (!prepared.ready) {
-    const text = `A hook has changed the arguments of this call. ${prepared.text}`;
-    const decision = { verdict: 'deny', step: 'hook', reason: text } as const;
-    return { ...prepared, text, error: 'PERMISSION_DENIED', decision };
-  }
+  const prepared =
+    updatedInput === undefined ? ready : prepareChangedCall(run, ready, updatedInput);
+  if (!prepared.ready) return prepared;
   return {
     ...prepared,
     ...(verdict === undefined ? {} : { hookVerdict: verdict }),
@@ -39,12 +35,8 @@ export async function runHooksBefore(
 export function restoreInputFromHooks(run: TaskRun, ready: ReadyCall): ReadyCall {
   const input = run.state.inputsFromHooks.get(ready.call.id);
   if (input === undefined) return ready;
-  const prepared = changeInput(run, ready, input);
+  const prepared = prepareChangedCall(run, ready, input);
   return prepared.ready ? prepared : ready;
-}
-
-function changeInput(run: TaskRun, { call, tool }: ReadyCall, input: JsonObject): PreparedCall {
-  return prepareCall(run, { ...call, name: tool.name, input });
 }
 
 /** Tells hooks that a call was refused. They cannot change that. */

@@ -171,13 +171,13 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
 async function decideAndRun(
   deps: EngineDeps,
   run: TaskRun,
-  call: ReadyCall,
+  prepared: ReadyCall,
   wait: WaitRunner,
 ): Promise<void> {
-  const { allowed, pathAccess, decision, refusal } =
+  const { allowed, pathAccess, decision, refusal, call } =
     deps.decided === undefined
-      ? await judgeCall(deps, run, call, wait)
-      : { ...(await deps.decided(call.call.id)), pathAccess: NO_FILES };
+      ? await judgeCall(deps, run, prepared, wait)
+      : { ...(await deps.decided(prepared.call.id)), pathAccess: NO_FILES, call: prepared };
   if (run.cancellation.turnSignal.aborted) return;
   const tool = call.tool.name;
   if (!allowed) {

@@ -6,6 +6,7 @@ import {
 } from '../../protocol/permission.ts';
 import type { HookCondition, HookMatch, HookVerdict } from '../../protocol/hook.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { lazy } from '../../base/lazy.ts';
 import { matchHookCondition } from '../../policy/hook-condition.ts';
 import { type ResolvedCall, type CallPath } from '../../policy/call.ts';
@@ -25,8 +26,8 @@ import { workingDirectory } from '../task/inbox.ts';
 import { createFileAccess, findPathRisk } from './file-access.ts';
 import { denyLinkTargets } from './link-targets.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { ReadyCall } from '../task/prepared-call.ts';
-import type { CallingTask } from './prepare-call.ts';
+import type { PreparedCall, ReadyCall } from '../task/prepared-call.ts';
+import { prepareChangedCall, type CallingTask } from './prepare-call.ts';
 
 /** The decision about a call after a person has answered, if one was asked. */
 export interface Judgement {
@@ -36,6 +37,8 @@ export interface Judgement {
   readonly decision: Decision;
   /** The text for the model if the call is not allowed. */
   readonly refusal: string;
+  /** The call about which was decided. A hook may have changed its arguments. */
+  readonly call: ReadyCall;
 }
 
 /**
@@ -60,21 +63,45 @@ export async function judgeCall(
     if (decision.verdict !== 'ask') {
       const allowed = decision.verdict === 'allow';
       if (allowed) closeQuestion(run, ready);
-      return { allowed, pathAccess, decision, refusal: explainRefusal(decision) };
+      const refusal = explainRefusal(decision);
+      return { allowed, pathAccess, decision, refusal, call: ready };
     }
     if (!haveHooksAnswered) {
       haveHooksAnswered = true;
-      const { verdict } = await runHooks(deps, run, {
+      const { verdict, updatedInput } = await runHooks(deps, run, {
         event: 'PermissionRequest',
         ...describeCallOccasion(deps, run, ready),
       });
-      ready = withHookVerdict(prepared, verdict);
+      const changed = changeArguments(run, prepared, updatedInput);
+      if (!changed.ready) {
+        const { text: refusal, decision: broken = decision } = changed;
+        return { allowed: false, pathAccess, decision: broken, refusal, call: ready };
+      }
+      ready = withHookVerdict(changed, verdict);
       continue;
     }
     const verdict = await askPerson(deps, run, { ready, call, decision, programs }, waiting);
-    if (verdict.kind === 'allowed') return { allowed: true, pathAccess, decision, refusal: '' };
-    if (verdict.kind === 'refused') return { ...verdict, allowed: false, pathAccess };
+    const judged = { pathAccess, call: ready };
+    if (verdict.kind === 'allowed') return { ...judged, allowed: true, decision, refusal: '' };
+    if (verdict.kind === 'refused') return { ...verdict, ...judged, allowed: false };
   }
+}
+
+/**
+ * Gives a call the arguments of a hook. A question that a hook wanted for the former ones is still asked. A planned call keeps
+ * its arguments, because hooks do not know the changes of its plan.
+ */
+function changeArguments(
+  run: TaskRun,
+  ready: ReadyCall,
+  input: JsonObject | undefined,
+): PreparedCall {
+  if (input === undefined || ready.decidedAs !== undefined) return ready;
+  const { hookVerdict, hookContext } = ready;
+  const changed = prepareChangedCall(run, ready, input);
+  if (!changed.ready) return changed;
+  const kept = hookVerdict?.verdict === 'ask' ? { hookVerdict } : {};
+  return { ...changed, ...dropMissing({ hookContext }), ...kept };
 }
 
 /** The part of an occasion for hooks that describes a call. */

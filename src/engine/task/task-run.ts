@@ -107,12 +107,11 @@ export class TaskRun {
   private readonly detaching = deferred<void>();
 
   constructor(deps: EngineDeps, parts: TaskRunParts) {
-    const { journal, parent, tree } = parts;
+    const { journal, parent, tree, prefix, landing } = parts;
     this.deps = deps;
     this.created = parts.created ?? null;
     this.recorded = journal.state.spec;
     this.journal = journal;
-    const { prefix, landing } = parts;
     this.firstPrefix = prefix;
     this.laterPrefix =
       landing === null ? prefix : { ...prefix, tools: [...prefix.tools, landing.spec] };

@@ -196,6 +196,69 @@ describe('hooks before a call', () => {
   });
 });
 
+describe('hooks before a question', () => {
+  const allow = { verdict: 'allow', reason: 'fine', source: USER } as const;
+  const ask = { verdict: 'ask', reason: 'look first', source: PROJECT } as const;
+  const other = { path: '/work/other' };
+
+  it.each<[string, Partial<Record<HookEventName, Said>>, EngineSetup, 'ran' | RegExp]>([
+    [
+      'allow it with other arguments',
+      { PermissionRequest: { verdict: allow, updatedInput: other } },
+      {},
+      'ran',
+    ],
+    [
+      'change its arguments alone',
+      { PermissionRequest: { updatedInput: other } },
+      {},
+      /Nobody is here/,
+    ],
+    [
+      'allow it with arguments that an ask rule asks about',
+      { PermissionRequest: { verdict: allow, updatedInput: other } },
+      { ask: ['Write'] },
+      /The ask rule `Write`/,
+    ],
+    [
+      'allow it with arguments outside of the roots',
+      { PermissionRequest: { verdict: allow, updatedInput: { path: '/etc/passwd' } } },
+      {},
+      /\/etc\/passwd/,
+    ],
+    [
+      'change its arguments to wrong ones',
+      { PermissionRequest: { verdict: allow, updatedInput: { path: 1 } } },
+      {},
+      /^A hook has changed the arguments of this call\. Write: path must be a text$/,
+    ],
+    [
+      'allow it although another hook asks',
+      { PreToolUse: { verdict: ask }, PermissionRequest: { verdict: allow, updatedInput: other } },
+      { mode: 'acceptEdits' },
+      /wants this call to be asked about: look first/,
+    ],
+    [
+      'change its arguments after another hook has allowed the former ones',
+      { PreToolUse: { verdict: allow }, PermissionRequest: { updatedInput: other } },
+      { ask: ['Write'] },
+      /The ask rule `Write`/,
+    ],
+  ])('%s', async (_, said, setup, result) => {
+    const { test, ran, main } = start(
+      { main: [calls(write('/work/a'))] },
+      Object.fromEntries(Object.entries(said).map(([event, each]) => [event, () => each])),
+      setup,
+    );
+    await main.end.written;
+    expect(ran).toEqual(result === 'ran' ? [other] : []);
+    expect(eventsOfType(test, 'call.started').map(({ input }) => input)).toEqual(ran);
+    expect(eventsOfType(test, 'call.refused').map(({ text }) => text)).toEqual(
+      result === 'ran' ? [] : [expect.stringMatching(result)],
+    );
+  });
+});
+
 describe('hooks after a call', () => {
   it('add to its result, and are told what failed', async () => {
     const { test, hooks, main } = start(
