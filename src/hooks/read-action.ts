@@ -32,6 +32,7 @@ const AGENT_FIELDS = [...PROMPT_FIELDS, 'model'];
 /** The events at which a task can wait for a subagent. The same events as in Claude Code. */
 const AGENT_EVENTS: ReadonlySet<HookEventName> = new Set([
   ...CALL_HOOK_EVENTS,
+  'PostToolBatch',
   'UserPromptSubmit',
   'Stop',
   'SubagentStop',

@@ -20,6 +20,14 @@ export function outcomeHookFields(text: string, error: ErrorInfo['code'] | null)
   return { error: text, error_code: error, is_interrupt: error === 'CANCELLED' };
 }
 
+/** A call among all of one answer in the fields that hooks know. `text`: its result. */
+export function batchHookFields(
+  call: Parameters<typeof callHookFields>[0],
+  text: string,
+): JsonObject {
+  return { ...callHookFields(call), tool_response: text };
+}
+
 /** The end of a task in the fields that hooks know. */
 export function endHookFields(
   answer: string,

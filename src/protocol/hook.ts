@@ -10,12 +10,14 @@ export const HOOK_EVENTS = [
   'PermissionDenied',
   'PostToolUse',
   'PostToolUseFailure',
+  'PostToolBatch',
   'Notification',
   'SubagentStart',
   'SubagentStop',
   'Stop',
   'StopFailure',
   'PreCompact',
+  'PostCompact',
   'SessionEnd',
 ] as const;
 export type HookEventName = (typeof HOOK_EVENTS)[number];

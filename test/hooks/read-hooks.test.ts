@@ -102,8 +102,8 @@ describe('a value that cannot be used', () => {
     ['an unknown event', { Nope: [] }, 'hooks.Nope: is not an event, so its hooks are not run'],
     [
       'an event for later',
-      { PostCompact: [] },
-      'hooks.PostCompact: is not supported yet: Hooks are not told yet that a conversation was compacted.',
+      { FileChanged: [] },
+      'hooks.FileChanged: is not supported yet: Nobody watches files on the disk yet. PostToolUse comes after each call.',
     ],
     [
       'an event without a meaning',

@@ -9,6 +9,7 @@ import { NO_ACCESS, type Decision } from '../../protocol/permission.ts';
 import { scheduleCalls, type ScheduledCall } from '../../policy/call-conflicts.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { restoreInputFromHooks, runHooksAfterRefusal, runHooksBefore } from './call-hooks.ts';
+import { runBatchHooks } from '../hooks/task-hooks.ts';
 import { executeCall } from './execute-call.ts';
 import { NO_FILES } from '../permissions/file-access.ts';
 import { judgeCall } from '../permissions/judge.ts';
@@ -66,6 +67,7 @@ export async function runCalls(
     );
   }
   await run.tree.idleDetector.trackWait(() => waitForAll(run, done));
+  await runBatchHooks(deps, run);
 }
 
 /** Prepares the calls, and refuses those that exceed a limit. Returns the remaining calls. */

@@ -282,6 +282,62 @@ describe('hooks after a call', () => {
   });
 });
 
+describe('hooks after all calls of an answer', () => {
+  it('are told once of all of them, and add to the next request', async () => {
+    const { test, hooks, main } = start(
+      { main: [calls(write('/work/a'), call('Write', { path: 1 })), calls(write('/work/c'))] },
+      {
+        PreToolUse: ({ fields }) =>
+          fields['tool_use_id'] === undefined ? {} : { updatedInput: { path: '/work/b' } },
+        PostToolBatch: () => ({ context: ['run the tests'] }),
+      },
+      { mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    const batches = hooks.occasions.filter(({ event }) => event === 'PostToolBatch');
+    const call1 = {
+      tool_name: 'Write',
+      tool_input: { path: '/work/b' },
+      tool_response: 'wrote /work/b',
+    };
+    expect(batches.map(({ matched, fields }) => [matched, fields])).toMatchObject([
+      [
+        null,
+        {
+          tool_calls: [
+            call1,
+            {
+              tool_name: 'Write',
+              tool_input: { path: 1 },
+              tool_response: 'Write: path must be a text',
+            },
+          ],
+        },
+      ],
+      [null, { tool_calls: [call1] }],
+    ]);
+    expect(
+      toldTo(test, 'main')
+        .join('\n')
+        .match(/A hook says: run the tests/g),
+    ).toHaveLength(2);
+  });
+
+  it('end the task by a refusal', async () => {
+    const { test, main } = start(
+      { main: [calls(write('/work/a'))] },
+      { PostToolBatch: () => ({ block: 'that is enough' }) },
+      { mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    expect(test.model.requests).toHaveLength(1);
+    expect(main.state.end).toMatchObject({
+      status: 'stopped',
+      because: expect.stringContaining('that is enough'),
+    });
+  });
+});
+
 describe('hooks of messages', () => {
   it('add context, and refuse a message, which ends the task', async () => {
     const { test, main } = start(
