@@ -38,6 +38,15 @@ function readBuiltinFile(name: string): string {
   }
 }
 
+/** Loads the definition of the subagent that answers questions of hooks. No task can delegate to it. */
+export async function loadVerifier(): Promise<AgentDefinition> {
+  const file = { path: 'builtin:verify-hook', text: readBuiltinFile('verify-hook') };
+  const { items } = await muster.agents.read({ ...file, scope: 'builtin' });
+  const [verifier] = items;
+  if (verifier === undefined) throw new Error('the built-in file verify-hook.md is wrong');
+  return verifier;
+}
+
 /** Loads the six built-in agents from their files, with the same reader as a user's files. */
 export async function loadBuiltinAgents(): Promise<readonly AgentDefinition[]> {
   const loaded = await Promise.all(

@@ -22,6 +22,7 @@ import { prepareAgent, findUnusableReason } from './prompt/prepare-agent.ts';
 import { resolveRecipient, type QuoteRecipient } from './quote/recipient.ts';
 import { driveItems, startFanOut, type FanOutRequest } from './fan-out/fan-out.ts';
 import { reopenFailedItems, requireConversation } from './fan-out/remaining-items.ts';
+import { createHookPorts } from './hook-ports.ts';
 import { foldLog } from './task/fold-log.ts';
 import { runTask } from './loop/loop.ts';
 import { mentioningText, resolveMentions, createUserMessage } from './prompt/mentions.ts';
@@ -77,6 +78,7 @@ export class Engine {
       running: this.running,
       beginnings: new LoopQueue(),
       driveItems: (run) => driveItems(this.context, run),
+      hookPorts: createHookPorts(() => this.context),
       startLoop: (run) => void runTask(this.deps, run),
     };
     tools.push(...createTaskTools(this.context, createDelegationRunner(this.context)));

@@ -1,8 +1,8 @@
-import type { HookOccasion } from '../protocol/hook.ts';
+import type { HookCondition, HookMatch, HookOccasion } from '../protocol/hook.ts';
 import type { HookDefinition } from './hook-definition.ts';
-import { matchHook, type HookMatch } from './match-hooks.ts';
+import { matchHook } from './match-hooks.ts';
 
-/** A hook that is to run, and how its matcher covers the occasion. */
+/** A hook that is to run, and how its matcher and its condition cover the occasion. */
 export interface DueHook {
   readonly hook: HookDefinition;
   readonly match: HookMatch;
@@ -11,24 +11,63 @@ export interface DueHook {
 /** The part of an occasion that decides which hooks run. */
 type Moment = Pick<HookOccasion, 'event' | 'matched'>;
 
+/** How the call of an occasion fits the conditions of hooks. A condition that is missing fits loosely. */
+export type MatchedConditions = ReadonlyMap<HookCondition, HookMatch>;
+
+/** Compares the call of an occasion with the conditions of all hooks whose matcher covers it. */
+export async function matchConditions(
+  hooks: readonly HookDefinition[],
+  occasion: Moment & Pick<HookOccasion, 'matchCondition'>,
+): Promise<MatchedConditions> {
+  const { matchCondition } = occasion;
+  if (matchCondition === undefined) return new Map();
+  const conditions = hooks.flatMap((hook) =>
+    hook.condition !== undefined && matchMatcher(hook, occasion) !== 'no' ? [hook.condition] : [],
+  );
+  return new Map(
+    await Promise.all(conditions.map(async (each) => [each, await matchCondition(each)] as const)),
+  );
+}
+
 /**
  * Finds the hooks that run on an occasion, in their order. Of hooks that do the same, only one runs: one of the user's own
- * settings, because its permission counts, and otherwise one whose matcher covers the occasion exactly.
+ * settings, because its permission counts, and otherwise one that is meant for exactly this occasion.
  */
-export function findDueHooks(hooks: readonly HookDefinition[], moment: Moment): readonly DueHook[] {
+export function findDueHooks(
+  hooks: readonly HookDefinition[],
+  moment: Moment,
+  conditions: MatchedConditions,
+): readonly DueHook[] {
   const due = hooks.flatMap((hook): readonly DueHook[] => {
-    const match = matchMoment(hook, moment);
+    const match = matchMoment(hook, moment, conditions);
     return match === 'no' ? [] : [{ hook, match }];
   });
   return withoutRepeatedHooks(due);
 }
 
 /** Tells whether a hook is meant for an occasion. */
-export function coversOccasion(hook: HookDefinition, moment: Moment): boolean {
-  return matchMoment(hook, moment) !== 'no';
+export function coversOccasion(
+  hook: HookDefinition,
+  moment: Moment,
+  conditions: MatchedConditions,
+): boolean {
+  return matchMoment(hook, moment, conditions) !== 'no';
 }
 
-function matchMoment(hook: HookDefinition, { event, matched }: Moment): HookMatch {
+/** Returns the weaker match of the matcher and the condition of a hook. */
+function matchMoment(
+  hook: HookDefinition,
+  moment: Moment,
+  conditions: MatchedConditions,
+): HookMatch {
+  const { condition } = hook;
+  const byMatcher = matchMatcher(hook, moment);
+  if (byMatcher === 'no' || condition === undefined) return byMatcher;
+  const byCondition = conditions.get(condition) ?? 'loosely';
+  return byCondition === 'yes' ? byMatcher : byCondition;
+}
+
+function matchMatcher(hook: HookDefinition, { event, matched }: Moment): HookMatch {
   return isFor(hook, event) ? matchHook(hook.matcher, matched, event) : 'no';
 }
 

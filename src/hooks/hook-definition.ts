@@ -1,4 +1,11 @@
-import type { HookEventName, HookSource } from '../protocol/hook.ts';
+import type {
+  HookCondition,
+  HookEventName,
+  HookQuestion,
+  HookSource,
+  HookToolCall,
+} from '../protocol/hook.ts';
+import { describeHookMoment } from '../protocol/hook-text.ts';
 
 /** A hook that runs a program. */
 export interface CommandAction {
@@ -26,13 +33,25 @@ export interface PromptAction {
   readonly prompt: string;
 }
 
-export type HookAction = CommandAction | HttpAction | PromptAction;
+/** A hook that has a subagent with tools for reading find out whether it objects. */
+export interface AgentAction extends HookQuestion {
+  readonly kind: 'agent';
+}
+
+/** A hook that calls a tool of an MCP server. */
+export interface ToolAction extends Omit<HookToolCall, 'source'> {
+  readonly kind: 'mcp_tool';
+}
+
+export type HookAction = CommandAction | HttpAction | PromptAction | AgentAction | ToolAction;
 
 /** One hook of a file. */
 export interface HookDefinition {
   readonly event: HookEventName;
   /** The pattern for the value of the occasion, such as a tool name. Empty: the hook runs at every occasion. */
   readonly matcher: string;
+  /** The calls at which the hook runs (`if`). Default: all that the matcher covers. */
+  readonly condition?: HookCondition;
   readonly action: HookAction;
   readonly source: HookSource;
   /** The position in the file, such as `hooks.PreToolUse[0].hooks[1]`. */
@@ -52,6 +71,12 @@ export interface HookDefinition {
 /** Returns the command, the address or the question of a hook, for people. */
 export function describeAction(action: HookAction): string {
   if (action.kind === 'http') return action.url;
-  if (action.kind === 'prompt') return action.prompt;
+  if (action.kind === 'prompt' || action.kind === 'agent') return action.prompt;
+  if (action.kind === 'mcp_tool') return `${action.tool} of MCP server ${action.server}`;
   return [action.command, ...(action.args ?? [])].join(' ');
+}
+
+/** Describes when a hook runs, for people. The text quotes its file. */
+export function describeMoment({ event, matcher, condition }: HookDefinition): string {
+  return describeHookMoment({ event, matcher, condition: condition?.text });
 }

@@ -16,28 +16,26 @@ const ACTS: Readonly<Record<HookEventName, string>> = {
   PermissionDenied: 'A call was refused by a rule, a mode, a person or a hook.',
   PostToolUse: 'A call has ended well.',
   PostToolUseFailure: 'A call has failed.',
+  PostToolBatch: 'All calls of an answer have ended.',
   Notification: 'Muster tells the person something, for example that a question waits.',
   SubagentStart: 'A task starts a child.',
   SubagentStop: 'A child is about to end.',
   Stop: 'The main agent is about to end its work.',
   StopFailure: 'An error has ended the main agent.',
   PreCompact: 'A conversation is about to be compacted.',
+  PostCompact: 'A conversation was compacted.',
   SessionEnd: 'A conversation ends.',
 };
 
 const LATER: Readonly<Record<string, string>> = {
-  PostToolBatch: 'Hooks run after each call, not yet once after all calls of an answer.',
   UserPromptExpansion: 'Hooks are not told yet how a command was expanded.',
-  PostCompact: 'Hooks are not told yet that a conversation was compacted.',
   PreModelSwitch: 'Hooks are not asked yet before another model is used.',
   PostModelSwitch: 'Hooks are not told yet that another model is used.',
-  Elicitation: 'Hooks do not answer the questions of MCP servers yet.',
+  Elicitation: 'Hooks do not answer the questions of MCP servers yet, which need other fields.',
   ElicitationResult: 'Hooks do not see the answers to MCP servers yet.',
-  ConfigChange: 'Hooks are not told yet that a settings file has changed.',
-  WorktreeCreate: 'Hooks do not create the workspaces of isolated tasks yet.',
-  WorktreeRemove: 'Hooks are not told yet that a workspace is removed.',
+  ConfigChange: 'Settings are read once, when Muster starts, and nobody watches their files yet.',
   InstructionsLoaded: 'Hooks are not told yet which context files were read.',
-  FileChanged: 'Hooks are not told yet that a file has changed.',
+  FileChanged: 'Nobody watches files on the disk yet. PostToolUse comes after each call.',
   PreSkillShellCommand: 'Hooks are not asked yet about commands in the text of a skill.',
 };
 
@@ -49,6 +47,10 @@ const NO_MEANING: Readonly<Record<string, string>> = {
   TaskCompleted:
     'The event is about a task list that several agents share, which Muster does not have.',
   CwdChanged: 'The working directory of a task never changes.',
+  WorktreeCreate:
+    'Its hooks create the tree of a task themselves, and Muster merges only trees that it has created.',
+  WorktreeRemove:
+    'Its hooks remove what hooks of WorktreeCreate have created, and would destroy the work of a task.',
   DirectoryAdded: 'The roots of a task are fixed when it starts.',
   MessageDisplay: 'Hooks cannot change what the screen shows.',
 };

@@ -1,3 +1,4 @@
+import { dropMissing } from '../base/drop-missing.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
@@ -8,12 +9,12 @@ import type {
   HookPort,
   HookTask,
 } from '../protocol/hook.ts';
-import { coversOccasion, findDueHooks, type DueHook } from './due-hooks.ts';
+import { coversOccasion, findDueHooks, matchConditions, type DueHook } from './due-hooks.ts';
 import { describeAction, type HookDefinition } from './hook-definition.ts';
 import { buildHookInput } from './hook-input.ts';
 import type { HookRun } from './merge-outcomes.ts';
 import type { HookEnd } from './read-hook-output.ts';
-import { readHooks } from './read-hooks.ts';
+import { readHooks, type ConditionReader } from './read-hooks.ts';
 import type { CommandHookSettings } from './run-command-hook.ts';
 import type { HttpHookSettings } from './run-http-hook.ts';
 
@@ -22,6 +23,8 @@ export interface HookRunnerOptions extends CommandHookSettings, HttpHookSettings
   /** In the order in which their results count. The list is copied, so that a later change has no effect. */
   readonly hooks: readonly HookDefinition[];
   readonly clock: Clock;
+  /** Reads the conditions in the hooks of agents and skills. */
+  readonly readCondition: ConditionReader;
 }
 
 /** A hook port that can be closed. */
@@ -63,7 +66,7 @@ class ParallelRunner implements HookRunner {
   }
 
   async run(occasion: HookOccasion, signal: AbortSignal): Promise<HookOutcome> {
-    const due = this.#takeDueHooks(occasion);
+    const due = await this.#takeDueHooks(occasion);
     if (due.length === 0) return NO_OUTCOME;
     const input = `${JSON.stringify(buildHookInput(occasion))}\n`;
     for (const { hook } of due.filter(({ hook }) => hook.isAsync)) {
@@ -97,21 +100,26 @@ class ParallelRunner implements HookRunner {
   }
 
   /** Finds the hooks for an occasion, and remembers those that run only once. */
-  #takeDueHooks(occasion: HookOccasion): readonly DueHook[] {
+  async #takeDueHooks(occasion: HookOccasion): Promise<readonly DueHook[]> {
     const { rootId } = occasion.task;
+    const known = [...this.#hooks, ...this.#readDefinitions(occasion.definitions ?? [])];
+    // A subagent that answers a hook must not start itself again.
+    const isVerifier = occasion.task.isVerifier === true;
+    const all = known.filter(({ action }) => !isVerifier || action.kind !== 'agent');
+    const conditions = await matchConditions(all, occasion);
+    // Nothing is awaited from here on, so that a hook that runs once is taken by one occasion.
     const finished = this.#finished.get(rootId) ?? new Set();
-    const all = [...this.#hooks, ...this.#readDefinitions(occasion.definitions ?? [])];
     const due = all.filter((hook) => !finished.has(hook));
-    const once = due.filter((hook) => hook.isOnce && coversOccasion(hook, occasion));
+    const once = due.filter((hook) => hook.isOnce && coversOccasion(hook, occasion, conditions));
     if (once.length > 0) this.#finished.set(rootId, new Set([...finished, ...once]));
-    return findDueHooks(due, occasion);
+    return findDueHooks(due, occasion, conditions);
   }
 
   #readDefinitions(definitions: readonly DefinitionHooks[]): readonly HookDefinition[] {
     return definitions.flatMap(({ hooks, source }) => {
       const known = this.#ofDefinitions.get(hooks);
       if (known !== undefined) return known;
-      const read = readHooks(hooks, source).hooks;
+      const read = readHooks(hooks, source, this.#options.readCondition).hooks;
       this.#ofDefinitions.set(hooks, read);
       return read;
     });
@@ -136,9 +144,21 @@ class ParallelRunner implements HookRunner {
     const { action, source, timeoutMs } = hook;
     const common = { source, input, timeoutMs, signal };
     try {
-      if (action.kind === 'prompt') {
-        const { runPromptHook } = await import('./run-prompt-hook.ts');
-        return await runPromptHook({ ...common, action, ask: occasion.ask });
+      if (action.kind === 'prompt' || action.kind === 'agent') {
+        const { askHookQuestion } = await import('./ask-question.ts');
+        const { ask, askAgent } = occasion;
+        return await askHookQuestion({ ...common, action, ...dropMissing({ ask, askAgent }) });
+      }
+      if (action.kind === 'mcp_tool') {
+        const { runToolHook } = await import('./run-tool-hook.ts');
+        const { callTool } = occasion;
+        const fields = buildHookInput(occasion);
+        return await runToolHook({
+          ...common,
+          action,
+          input: fields,
+          ...dropMissing({ callTool }),
+        });
       }
       if (action.kind === 'http') {
         const { runHttpHook } = await import('./run-http-hook.ts');

@@ -5,7 +5,7 @@ import {
   expandToolName,
   findNarrowerMeaning,
 } from '../protocol/tool-aliases.ts';
-import type { HookEventName } from '../protocol/hook.ts';
+import { CALL_HOOK_EVENTS, type HookEventName, type HookMatch } from '../protocol/hook.ts';
 
 /** The maximum length of a matcher in characters (`hook_matcher_characters`). */
 const MAX_MATCHER = 1_000;
@@ -14,15 +14,6 @@ const MATCH_TIMEOUT_MS = 50;
 
 /** A matcher of only these characters is a list of names. Any other matcher is a regular expression. */
 const NAME_LIST = /^[\w\-\s,|]*$/;
-
-/** The events whose matched value is the name of a tool. */
-const TOOL_EVENTS: ReadonlySet<HookEventName> = new Set([
-  'PreToolUse',
-  'PermissionRequest',
-  'PermissionDenied',
-  'PostToolUse',
-  'PostToolUseFailure',
-]);
 
 /** Names in Claude Code that differ from Muster's and with which regular expressions are compared, too. */
 const CLAUDE_NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -36,12 +27,6 @@ const CLAUDE_NAMES: Readonly<Record<string, readonly string[]>> = {
   Edit: ['NotebookEdit'],
   Read: ['NotebookRead'],
 };
-
-/**
- * The result of a comparison. `loosely`: the hook runs, but it may be meant for less than this call, so its permission
- * does not count.
- */
-export type HookMatch = 'yes' | 'loosely' | 'no';
 
 /** Finds the reason why a matcher cannot be used; null if it can be used. */
 export function findMatcherProblem(matcher: string): string | null {
@@ -66,7 +51,7 @@ export function findMatcherProblem(matcher: string): string | null {
  */
 export function matchHook(matcher: string, value: string | null, event: HookEventName): HookMatch {
   if (value === null || isForAll(matcher)) return 'yes';
-  const isTool = TOOL_EVENTS.has(event);
+  const isTool = CALL_HOOK_EVENTS.has(event);
   if (!NAME_LIST.test(matcher)) return matchPattern(matcher, value, isTool);
   const names = matcher.split(/[|,]/).map((name) => name.trim());
   if (names.includes(value)) return 'yes';

@@ -1,58 +1,42 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-import { sanitizeLine } from '../base/terminal-text.ts';
-import { truncate } from '../base/text.ts';
-import type { HookEventName, HookSource } from '../protocol/hook.ts';
-import type {
-  CommandAction,
-  HookAction,
-  HookDefinition,
-  HttpAction,
-  PromptAction,
-} from './hook-definition.ts';
+import {
+  CALL_HOOK_EVENTS,
+  type HookCondition,
+  type HookEventName,
+  type HookSource,
+} from '../protocol/hook.ts';
+import type { HookDefinition } from './hook-definition.ts';
 import { HOOK_EVENT_SUPPORT, isHookEvent } from './hook-events.ts';
 import { findMatcherProblem } from './match-hooks.ts';
+import {
+  isHookText,
+  readHookAction,
+  readHookText,
+  reportUnknown,
+  showName,
+  type HookPlace,
+} from './read-action.ts';
 
 /** The maximum number of hooks of one file (`hook_count`). */
 const MAX_HOOKS = 100;
-/** The maximum length of one text of a hook in characters (`hook_text_characters`). */
-const MAX_TEXT = 20_000;
-/** The maximum number of arguments, headers or variables of one hook (`hook_list_items`). */
-const MAX_ITEMS = 100;
 /** The longest time of a hook in seconds (`hook_timeout_seconds`). */
 const MAX_TIMEOUT_SECONDS = 3_600;
 /** The maximum number of problems that are reported for one file. */
 const MAX_PROBLEMS = 50;
-/** The maximum length of a name from the file in a problem. */
-const MAX_SHOWN_NAME = 80;
 
 /** The time of a hook in seconds if the file gives none. Claude Code documents the same times. */
 const DEFAULT_TIMEOUT_SECONDS = 600;
-/** The time of a hook that asks a model, in seconds. */
-const PROMPT_TIMEOUT_SECONDS = 30;
+/** The time of a hook that asks a model or a subagent, in seconds. */
+const QUESTION_TIMEOUT_SECONDS = { prompt: 30, agent: 60 } as const;
 /** The events at which a person waits, so that the time is shorter. */
 const SHORTER_TIMEOUTS: Readonly<Partial<Record<HookEventName, number>>> = {
   UserPromptSubmit: 30,
   SessionEnd: 60,
 };
 
-const GROUP_FIELDS: ReadonlySet<string> = new Set(['matcher', 'hooks']);
-const COMMON_FIELDS = ['type', 'timeout', 'once', 'statusMessage', 'onFailure', 'if'];
-const COMMAND_FIELDS: ReadonlySet<string> = new Set([
-  ...COMMON_FIELDS,
-  'command',
-  'args',
-  'shell',
-  'async',
-]);
-const HTTP_FIELDS: ReadonlySet<string> = new Set([
-  ...COMMON_FIELDS,
-  'url',
-  'headers',
-  'allowedEnvVars',
-]);
-const PROMPT_FIELDS: ReadonlySet<string> = new Set([...COMMON_FIELDS, 'prompt']);
-/** Kinds of hooks that exist in Claude Code and that Muster does not run yet. */
-const LATER_KINDS: ReadonlySet<string> = new Set(['agent', 'mcp_tool']);
+const GROUP_FIELDS = ['matcher', 'hooks'];
+/** The consequence of a condition that cannot be read. */
+const RUNS_ALWAYS = 'so the hook runs at every call that its matcher covers, and allows none';
 
 /** The hooks of one file, and what of the file cannot be used. */
 export interface HooksOfFile {
@@ -62,6 +46,15 @@ export interface HooksOfFile {
   readonly problems: readonly string[];
 }
 
+/** Reads the text of a condition (`if`), which is a permission rule. */
+export type ConditionReader = (
+  text: string,
+  source: HookSource,
+) => Omit<HookCondition, 'text'> & {
+  /** The part of the rule that cannot be followed, as a clause; null if there is none. */
+  readonly problem: string | null;
+};
+
 /**
  * Reads hooks in the format of Claude Code's settings. A value that cannot be used is a problem, and the rest of the
  * file still works. A hook whose restriction cannot be read does not run, or runs more often than it should: it never
@@ -69,8 +62,12 @@ export interface HooksOfFile {
  *
  * @param value the value of the key `hooks` of a settings file, or of the front matter of a definition
  */
-export function readHooks(value: JsonValue, source: HookSource): HooksOfFile {
-  const reader = new HooksReader(source);
+export function readHooks(
+  value: JsonValue,
+  source: HookSource,
+  readCondition: ConditionReader,
+): HooksOfFile {
+  const reader = new HooksReader(source, readCondition);
   reader.readEvents(value);
   return { hooks: reader.hooks, problems: reader.listProblems() };
 }
@@ -79,10 +76,12 @@ class HooksReader {
   readonly hooks: HookDefinition[] = [];
   readonly #problems: string[] = [];
   readonly #source: HookSource;
+  readonly #readRule: ConditionReader;
   #hasTooMany = false;
 
-  constructor(source: HookSource) {
+  constructor(source: HookSource, readRule: ConditionReader) {
     this.#source = source;
+    this.#readRule = readRule;
   }
 
   listProblems(): readonly string[] {
@@ -109,7 +108,7 @@ class HooksReader {
       this.#report(path, 'must be an object with "matcher" and "hooks"');
       return;
     }
-    this.#reportUnknown(group, GROUP_FIELDS, path);
+    reportUnknown(group, GROUP_FIELDS, { path, report: this.#report });
     const { matcher = '', hooks } = group;
     if (typeof matcher !== 'string') {
       this.#report(`${path}.matcher`, 'must be a text, so its hooks are not run');
@@ -144,17 +143,15 @@ class HooksReader {
       this.#report(path, 'must be an object with "type"');
       return;
     }
-    const action = this.#readAction(hook, path);
+    const at: HookPlace = { path, event, source: this.#source, report: this.#report };
+    const action = readHookAction(hook, at);
     if (action === null) return;
-    if (hook['if'] !== undefined) {
-      this.#report(
-        `${path}.if`,
-        'is not supported yet, so the hook runs at every call that its matcher covers',
-      );
-    }
-    const statusMessage = this.#readText(hook, 'statusMessage', path);
+    const conditioned = this.#readCondition(hook, place);
+    if (conditioned === null) return;
+    const statusMessage = readHookText(hook, 'statusMessage', at);
     this.hooks.push({
       ...place,
+      ...conditioned,
       action,
       source: this.#source,
       timeoutMs: this.#readTimeout(hook, event, path) * 1000,
@@ -165,101 +162,31 @@ class HooksReader {
     });
   }
 
-  #readAction(hook: JsonObject, path: string): HookAction | null {
-    const { type } = hook;
-    if (type === 'command') return this.#readCommand(hook, path);
-    if (type === 'http') return this.#readHttp(hook, path);
-    if (type === 'prompt') return this.#readPrompt(hook, path);
-    const isLater = typeof type === 'string' && LATER_KINDS.has(type);
-    this.#report(
-      `${path}.type`,
-      isLater
-        ? `hooks of the type "${type}" are not supported yet, so the hook is not run`
-        : 'must be "command", "http" or "prompt", so the hook is not run',
-    );
-    return null;
-  }
-
-  #readPrompt(hook: JsonObject, path: string): PromptAction | null {
-    this.#reportUnknown(hook, PROMPT_FIELDS, path);
-    const prompt = this.#readText(hook, 'prompt', path);
-    if (prompt !== undefined && prompt.trim() !== '') return { kind: 'prompt', prompt };
-    this.#report(`${path}.prompt`, 'must be a text, so the hook is not run');
-    return null;
-  }
-
-  #readCommand(hook: JsonObject, path: string): CommandAction | null {
-    this.#reportUnknown(hook, COMMAND_FIELDS, path);
-    const command = this.#readText(hook, 'command', path);
-    if (command === undefined || command.trim() === '') {
-      this.#report(`${path}.command`, 'must be a command, so the hook is not run');
+  /** Reads the condition of a hook. Returns null if the hook can never run. */
+  #readCondition(
+    hook: JsonObject,
+    { event, path }: Pick<HookDefinition, 'event' | 'path'>,
+  ): Pick<HookDefinition, 'condition'> | null {
+    const { if: text } = hook;
+    if (text === undefined) return {};
+    if (!CALL_HOOK_EVENTS.has(event)) {
+      this.#report(`${path}.if`, `has no meaning at ${event}, so the hook is not run`);
       return null;
     }
-    const { shell = 'bash', args } = hook;
-    if (shell !== 'bash') {
-      this.#report(`${path}.shell`, 'must be "bash", so the hook is not run');
-      return null;
+    const { problem, ...rules } = isHookText(text)
+      ? this.#readRule(text, this.#source)
+      : { rules: [], allowing: [], problem: 'must be a text with one permission rule' };
+    if (problem !== null) {
+      const isRead = rules.rules.length > 0;
+      this.#report(`${path}.if`, isRead ? problem : `${problem}, ${RUNS_ALWAYS}`);
     }
-    if (args === undefined) return { kind: 'command', command };
-    if (!isListOfTexts(args)) {
-      this.#report(
-        `${path}.args`,
-        `must be a list of texts, so the hook is not run (${ITEM_LIMITS})`,
-      );
-      return null;
-    }
-    return { kind: 'command', command, args: [...args] };
-  }
-
-  #readHttp(hook: JsonObject, path: string): HttpAction | null {
-    this.#reportUnknown(hook, HTTP_FIELDS, path);
-    const url = this.#readText(hook, 'url', path);
-    const parsed = url === undefined ? null : URL.parse(url);
-    if (url === undefined || (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:')) {
-      this.#report(
-        `${path}.url`,
-        'must be an address with http:// or https://, so the hook is not run',
-      );
-      return null;
-    }
-    const { headers = {}, allowedEnvVars = [] } = hook;
-    const texts = isJsonObject(headers) ? Object.values(headers) : null;
-    if (!isJsonObject(headers) || texts === null || !isListOfTexts(texts)) {
-      this.#report(
-        `${path}.headers`,
-        `must be an object of texts, so the hook is not run (${ITEM_LIMITS})`,
-      );
-      return null;
-    }
-    if (!isListOfTexts(allowedEnvVars)) {
-      this.#report(
-        `${path}.allowedEnvVars`,
-        `must be a list of names, so no variable is used (${ITEM_LIMITS})`,
-      );
-    }
-    return {
-      kind: 'http',
-      url,
-      headers: Object.fromEntries(
-        Object.entries(headers).map(([name, text]) => [name, String(text)] as const),
-      ),
-      allowedVariables: this.#selectVariables(allowedEnvVars, path),
-    };
-  }
-
-  /** Returns the variables that headers may use. A file of a project would otherwise send the user's keys to any server. */
-  #selectVariables(names: JsonValue, path: string): readonly string[] {
-    if (!isListOfTexts(names) || names.length === 0) return [];
-    if (this.#source.kind === 'user') return [...names];
-    this.#report(
-      `${path}.allowedEnvVars`,
-      "counts only in the user's own settings, so the headers get no variables",
-    );
-    return [];
+    return { condition: { text: isHookText(text) ? text : '?', ...rules } };
   }
 
   #readTimeout(hook: JsonObject, event: HookEventName, path: string): number {
-    const asked = hook['type'] === 'prompt' ? PROMPT_TIMEOUT_SECONDS : undefined;
+    const { type } = hook;
+    const isQuestion = type === 'prompt' || type === 'agent';
+    const asked = isQuestion ? QUESTION_TIMEOUT_SECONDS[type] : undefined;
     const usual = asked ?? SHORTER_TIMEOUTS[event] ?? DEFAULT_TIMEOUT_SECONDS;
     const { timeout } = hook;
     if (timeout === undefined) return usual;
@@ -290,40 +217,9 @@ class HooksReader {
     return true;
   }
 
-  #readText(hook: JsonObject, field: string, path: string): string | undefined {
-    const value = hook[field];
-    if (value === undefined || (typeof value === 'string' && value.length <= MAX_TEXT))
-      return value;
-    this.#report(
-      `${path}.${field}`,
-      typeof value === 'string'
-        ? `is too long (limit hook_text_characters = ${MAX_TEXT})`
-        : 'must be a text',
-    );
-    return undefined;
-  }
-
-  #reportUnknown(value: JsonObject, known: ReadonlySet<string>, path: string): void {
-    for (const field of Object.keys(value)) {
-      if (!known.has(field))
-        this.#report(`${path}.${showName(field)}`, 'is not known and has no effect');
-    }
-  }
-
-  #report(path: string, problem: string): void {
+  readonly #report = (path: string, problem: string): void => {
     this.#problems.push(`${path}: ${problem}`);
-  }
-}
-
-/** The limits on lists and their texts, for problems. */
-const ITEM_LIMITS = `limits hook_list_items = ${MAX_ITEMS}, hook_text_characters = ${MAX_TEXT}`;
-
-function isListOfTexts(value: unknown): value is readonly string[] {
-  return (
-    Array.isArray(value) &&
-    value.length <= MAX_ITEMS &&
-    value.every((each) => typeof each === 'string' && each.length <= MAX_TEXT)
-  );
+  };
 }
 
 function describeOtherEvent(event: string): string {
@@ -332,8 +228,4 @@ function describeOtherEvent(event: string): string {
   return known.support === 'later'
     ? `is not supported yet: ${known.note}`
     : `has no meaning here: ${known.note}`;
-}
-
-function showName(name: string): string {
-  return truncate(sanitizeLine(name.slice(0, 2 * MAX_SHOWN_NAME)), MAX_SHOWN_NAME);
 }

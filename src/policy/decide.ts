@@ -12,7 +12,7 @@ import { isResourceTool } from '../protocol/tool-names.ts';
 import { describeLimit, findExceededLimit } from './call-limits.ts';
 import type { ResolvedCall } from './call.ts';
 import { createDecisionInput, hasCallEffect, isProvable } from './decision-input.ts';
-import type { DecisionContext, DecisionInput } from './decision-input.ts';
+import type { CallSubjects, DecisionContext, DecisionInput } from './decision-input.ts';
 import { forbidsAllChanges } from './denied-paths.ts';
 import { explainRefusal } from './explain-refusal.ts';
 import { checkHardRules, checkHardRulesOfReads } from './hard-rules.ts';
@@ -199,9 +199,9 @@ const STAY_WITHIN_LIMITS =
  * Finds the first rule that could apply to the call itself, or to the files or agents that it is known to read, write
  * or delegate to.
  */
-function findRuleAgainst(
+export function findRuleAgainst(
   rules: readonly PermissionRule[],
-  { subject, asRead, asWrite, asTask }: DecisionInput,
+  { subject, asRead, asWrite, asTask }: CallSubjects,
 ): PermissionRule | undefined {
   for (const each of [subject, asRead, asTask]) {
     const rule = each && findNarrowingRule(rules, each);

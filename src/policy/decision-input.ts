@@ -30,11 +30,8 @@ export interface DecisionContext {
   readonly isInContainer?: boolean;
 }
 
-/** A call with everything that the steps of the decision use. */
-export interface DecisionInput {
-  readonly call: ResolvedCall;
-  readonly rights: Rights;
-  readonly context: DecisionContext;
+/** A call in all forms against which rules are matched. */
+export interface CallSubjects {
   /** The call in the form against which rules are matched. */
   readonly subject: RuleSubject;
   /** A Read call for the files that the commands are known to read; undefined if there are none. */
@@ -45,22 +42,35 @@ export interface DecisionInput {
   readonly asTask: RuleSubject | undefined;
 }
 
+/** A call with everything that the steps of the decision use. */
+export interface DecisionInput extends CallSubjects {
+  readonly call: ResolvedCall;
+  readonly rights: Rights;
+  readonly context: DecisionContext;
+}
+
 export function createDecisionInput(
   call: ResolvedCall,
   rights: Rights,
   context: DecisionContext,
 ): DecisionInput {
+  return { call, rights, context, ...createCallSubjects(call, rights, context) };
+}
+
+/** Creates the forms of a call against which rules are matched. */
+export function createCallSubjects(
+  call: ResolvedCall,
+  { roots, workspace }: Pick<Rights, 'roots' | 'workspace'>,
+  { home, shellParser }: Pick<DecisionContext, 'home' | 'shellParser'>,
+): CallSubjects {
   let lines: readonly CommandLine[] | undefined;
   const subject: RuleSubject = {
     call,
-    bases: { roots: rights.roots, home: context.home, workspace: rights.workspace },
+    bases: { roots, home, workspace },
     parseCommands: () =>
-      (lines ??= call.access.commands.map((each) => readCommandLine(each, context.shellParser))),
+      (lines ??= call.access.commands.map((each) => readCommandLine(each, shellParser))),
   };
   return {
-    call,
-    rights,
-    context,
     subject,
     asRead: toReadSubject(subject),
     asWrite: toWriteSubject(subject),

@@ -20,10 +20,27 @@ export function outcomeHookFields(text: string, error: ErrorInfo['code'] | null)
   return { error: text, error_code: error, is_interrupt: error === 'CANCELLED' };
 }
 
+/** A call among all of one answer in the fields that hooks know. `text`: its result. */
+export function batchHookFields(
+  call: Parameters<typeof callHookFields>[0],
+  text: string,
+): JsonObject {
+  return { ...callHookFields(call), tool_response: text };
+}
+
 /** The end of a task in the fields that hooks know. */
 export function endHookFields(
   answer: string,
   { isRepeated }: { readonly isRepeated: boolean },
 ): JsonObject {
   return { stop_hook_active: isRepeated, last_assistant_message: answer };
+}
+
+/**
+ * Returns the call id in the events of the child that answers the question of a hook. No call of a model has it.
+ *
+ * @param child the id of the child
+ */
+export function toHookCallId(child: string): string {
+  return `hook-${child}`;
 }

@@ -1,5 +1,5 @@
 import type { TaskEvent } from './events/event.ts';
-import type { HookRecord } from './hook.ts';
+import type { HookEventName, HookRecord } from './hook.ts';
 
 const OUTCOMES = { ok: 'says', blocked: 'refused', failed: 'failed', timeout: 'took too long' };
 
@@ -24,4 +24,23 @@ export function hasFailedHook({
   outcome: { records },
 }: Extract<TaskEvent, { type: 'hook.ran' }>): boolean {
   return records.some(({ outcome }) => outcome === 'failed' || outcome === 'timeout');
+}
+
+/** Describes when a hook runs: `PreToolUse (Bash, if Bash(git *))`. The text quotes the file of the hook. */
+export function describeHookMoment({
+  event,
+  matcher,
+  condition,
+}: {
+  readonly event: HookEventName;
+  /** Empty: the hook runs at every occasion. */
+  readonly matcher: string;
+  /** The text of the condition. Default: none. */
+  readonly condition?: string | undefined;
+}): string {
+  const parts = [
+    ...(matcher === '' ? [] : [matcher]),
+    ...(condition === undefined ? [] : [`if ${condition}`]),
+  ];
+  return parts.length === 0 ? event : `${event} (${parts.join(', ')})`;
 }

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import type { PermissionMode, Verdict } from './permission.ts';
-import type { ModelAnswerToCall } from './tool.ts';
+import type { PermissionMode, PermissionRule, Verdict } from './permission.ts';
 
 /** The moments at which hooks run. The names are those of Claude Code's settings. */
 export const HOOK_EVENTS = [
@@ -11,15 +10,26 @@ export const HOOK_EVENTS = [
   'PermissionDenied',
   'PostToolUse',
   'PostToolUseFailure',
+  'PostToolBatch',
   'Notification',
   'SubagentStart',
   'SubagentStop',
   'Stop',
   'StopFailure',
   'PreCompact',
+  'PostCompact',
   'SessionEnd',
 ] as const;
 export type HookEventName = (typeof HOOK_EVENTS)[number];
+
+/** The events about one call of a tool, at which the matched value is the name of the tool. */
+export const CALL_HOOK_EVENTS: ReadonlySet<HookEventName> = new Set([
+  'PreToolUse',
+  'PermissionRequest',
+  'PermissionDenied',
+  'PostToolUse',
+  'PostToolUseFailure',
+]);
 
 /** The origin of a hook. Only hooks of the user's own settings may allow a call. */
 export interface HookSource {
@@ -30,6 +40,25 @@ export interface HookSource {
   readonly pluginRoot?: string;
 }
 
+/** The calls at which a hook runs (`if`). */
+export interface HookCondition {
+  /** The permission rule as the file has it, for people. */
+  readonly text: string;
+  /**
+   * The hook runs at calls to which one of these rules could apply. Empty if the text is no rule: the hook then runs at every
+   * call and allows none, so that a guard keeps guarding.
+   */
+  readonly rules: readonly PermissionRule[];
+  /** The hook may allow calls that these rules cover as a whole. */
+  readonly allowing: readonly PermissionRule[];
+}
+
+/**
+ * The result of comparing a hook with an occasion. `loosely`: the hook runs, but it may be meant for less than this call, so
+ * its permission does not count.
+ */
+export type HookMatch = 'yes' | 'loosely' | 'no';
+
 /** The task about which hooks are told. */
 export interface HookTask {
   readonly id: string;
@@ -38,6 +67,8 @@ export interface HookTask {
   readonly parentId: string | null;
   readonly agentType: string;
   readonly depth: number;
+  /** Set for the subagent that answers the question of a hook. Hooks that start such a subagent do not run in it. */
+  readonly isVerifier?: true;
   readonly cwd: string;
   readonly mode: PermissionMode;
   /** The log of the task and of the conversation. Absolute. */
@@ -53,11 +84,38 @@ export interface DefinitionHooks {
   readonly hooks: JsonObject;
 }
 
+/** The question of a hook. */
+export interface HookQuestion {
+  readonly prompt: string;
+  /** The name of the model that answers. Default: the fast one. */
+  readonly model?: string;
+}
+
+/** The answer to the question of a hook, or a clause that says why there is none. */
+export type HookAnswer =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problem: string };
+
 /** Asks the fast model for a hook. The request counts like a turn of the task. Rejects only when the signal aborts. */
 export type AskHookModel = (
   question: { readonly system: string; readonly prompt: string },
   signal: AbortSignal,
-) => Promise<ModelAnswerToCall>;
+) => Promise<HookAnswer>;
+
+/** Has a subagent answer the question of a hook, as a child of the task. Rejects only when the signal aborts. */
+export type AskHookAgent = (question: HookQuestion, signal: AbortSignal) => Promise<HookAnswer>;
+
+/** A call of a tool of an MCP server by a hook. */
+export interface HookToolCall {
+  /** The names as the server's entry and the server itself give them. */
+  readonly server: string;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly source: HookSource;
+}
+
+/** Calls a tool for a hook, within the rights of the task. Rejects only when the signal aborts. */
+export type CallHookTool = (call: HookToolCall, signal: AbortSignal) => Promise<HookAnswer>;
 
 /** One moment at which hooks run. */
 export interface HookOccasion {
@@ -67,8 +125,14 @@ export interface HookOccasion {
   readonly matched: string | null;
   /** The hooks of the agent of the task and of its skills, which run besides those of the settings. Default: none. */
   readonly definitions?: readonly DefinitionHooks[];
+  /** Compares the condition of a hook with the call. Absent if there is no call. */
+  readonly matchCondition?: (condition: HookCondition) => Promise<HookMatch>;
   /** Asks a model for the hooks that need one. Absent outside of a task. */
   readonly ask?: AskHookModel;
+  /** Has a subagent answer for the hooks that need one. Absent outside of a task. */
+  readonly askAgent?: AskHookAgent;
+  /** Calls tools for the hooks that need one. Absent outside of a task. */
+  readonly callTool?: CallHookTool;
   /** The fields of the hook's input that belong to this event, such as `tool_name` and `tool_input`. */
   readonly fields: JsonObject;
 }

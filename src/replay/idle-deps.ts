@@ -7,6 +7,7 @@ import type { EngineDeps } from '../engine/task/deps.ts';
 import { Inbox } from '../engine/task/inbox.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { PrefixCache } from '../engine/prompt/prefix.ts';
+import type { HookPorts } from '../engine/task/task-run.ts';
 import { RunningTasks } from '../engine/task/running-tasks.ts';
 import { createTaskTools } from '../engine/task-tools/index.ts';
 import type { EngineSettings } from '../engine/limits/configured-limits.ts';
@@ -59,6 +60,12 @@ export function createIdleDeps({ store, settings }: IdleParts): EngineDeps {
   };
 }
 
+/** The ports of hooks in a rerun, in which no hook runs. */
+export const NO_HOOK_PORTS: HookPorts = {
+  askAgent: () => Promise.reject(new Error(NOTHING_RUNS)),
+  callTool: () => Promise.reject(new Error(NOTHING_RUNS)),
+};
+
 /**
  * Returns the given tools and the tools of the engine, by name. A rerun only uses their descriptions and never runs
  * them.
@@ -74,6 +81,7 @@ export function mapToolsByName(
     running: new RunningTasks(),
     beginnings: new LoopQueue(),
     driveItems: () => Promise.reject(new Error(NOTHING_RUNS)),
+    hookPorts: NO_HOOK_PORTS,
     startLoop: () => {},
   };
   const engineTools = createTaskTools(engine, () => Promise.reject(new Error(NOTHING_RUNS)));

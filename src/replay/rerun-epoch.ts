@@ -18,7 +18,7 @@ import type { AnyTool } from '../protocol/tool.ts';
 import { RerunLog } from './rerun-log.ts';
 import type { Difference } from './difference.ts';
 import { type Epoch, type EpochStop, isExternalEvent } from './epochs.ts';
-import { createIdleDeps, type RerunSource } from './idle-deps.ts';
+import { createIdleDeps, type RerunSource, NO_HOOK_PORTS } from './idle-deps.ts';
 import {
   LoggedCalls,
   findLoggedCompaction,
@@ -110,6 +110,7 @@ class Rerun {
         view,
         tree: new LoggedTree(id, this.deps, this.log),
         parent: null,
+        hookPorts: NO_HOOK_PORTS,
         ...(this.isDrivenByLog ? { drive: () => this.drivenEnding.promise } : {}),
       },
       this.log,

@@ -1,3 +1,4 @@
+import { describeHookMoment } from '../protocol/hook-text.ts';
 import type { HookEventName, HookSource } from '../protocol/hook.ts';
 
 /** A hook that runs in the present project. */
@@ -5,7 +6,9 @@ export interface HookRow {
   readonly event: HookEventName;
   /** The pattern that the occasion must match. Empty: any. */
   readonly matcher: string;
-  readonly kind: 'command' | 'http' | 'prompt';
+  /** The permission rule that the call must match (`if`). Absent if there is none. */
+  readonly condition?: string;
+  readonly kind: 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool';
   /** The command, the address or the question. */
   readonly what: string;
   readonly source: HookSource;
@@ -38,11 +41,18 @@ export function hookLines({ hooks, untrusted, problems }: HookReport): readonly 
   ];
 }
 
-const PREFIXES = { command: '', http: 'POST ', prompt: 'ask: ' } as const;
+const PREFIXES = {
+  command: '',
+  http: 'POST ',
+  prompt: 'ask: ',
+  agent: 'have a subagent answer: ',
+  mcp_tool: 'call ',
+} as const;
 
 function formatHook({
   event,
   matcher,
+  condition,
   kind,
   what,
   source,
@@ -50,7 +60,7 @@ function formatHook({
   isAsync,
   isOnce,
 }: HookRow): string {
-  const when = matcher === '' ? event : `${event} (${matcher})`;
+  const when = describeHookMoment({ event, matcher, condition });
   const notes = [
     ...(isAsync ? ['nobody waits for it'] : []),
     ...(isOnce ? ['once'] : []),

@@ -1,8 +1,13 @@
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { HookEventName, HookOccasion, HookTask } from '../protocol/hook.ts';
-import { callHookFields, endHookFields, outcomeHookFields } from '../protocol/hook-fields.ts';
-import { messageText, toolCalls } from '../protocol/message.ts';
+import {
+  batchHookFields,
+  callHookFields,
+  endHookFields,
+  outcomeHookFields,
+} from '../protocol/hook-fields.ts';
+import { messageText, toolCalls, type ToolCallPart } from '../protocol/message.ts';
 
 /** An occasion for hooks in a recorded task. */
 export interface RecordedOccasion extends HookOccasion {
@@ -32,6 +37,10 @@ class OccasionRecorder {
   readonly #inputs = new Map<string, JsonValue>();
   #mode: HookTask['mode'] = 'default';
   #answer = '';
+  /** The calls of the newest answer, and the results of those that have ended. */
+  #calls: readonly ToolCallPart[] = [];
+  readonly #results = new Map<string, { readonly tool: string; readonly text: string }>();
+  #trigger: 'auto' | 'manual' = 'auto';
 
   constructor(task: RecordedTask) {
     this.#task = task;
@@ -58,16 +67,36 @@ class OccasionRecorder {
         return;
       case 'turn.ended':
         this.#answer = messageText(event.message);
-        for (const { id, input } of toolCalls(event.message)) this.#inputs.set(id, input);
+        this.#calls = toolCalls(event.message);
+        this.#results.clear();
+        for (const { id, input } of this.#calls) this.#inputs.set(id, input);
         return;
+      case 'task.resumed':
+        this.#trigger = event.compacts === undefined ? 'auto' : 'manual';
+        return;
+      case 'summary.started': {
+        const fields = { trigger: this.#trigger, custom_instructions: '' };
+        this.#push(seq, 'PreCompact', this.#trigger, fields);
+        return;
+      }
+      case 'context.summarised': {
+        const trigger = this.#trigger;
+        this.#push(seq, 'PostCompact', trigger, { trigger, compact_summary: event.summary });
+        if (isRoot) this.#push(seq, 'SessionStart', 'compact', { source: 'compact' });
+        return;
+      }
       case 'call.started':
         this.#push(seq, 'PreToolUse', event.tool, this.#callFields(event));
         return;
       case 'call.refused': {
-        const fields = this.#callFields(event);
-        this.#push(seq, 'PreToolUse', event.tool, fields);
-        if (event.decision !== null)
-          this.#push(seq, 'PermissionDenied', event.tool, { ...fields, reason: event.text });
+        const { decision, tool, text } = event;
+        // Hooks are not told of a call that could not be decided about: its arguments are wrong, or its tool is missing.
+        if (decision !== null && decision.step !== 'tool_set') {
+          const fields = this.#callFields(event);
+          this.#push(seq, 'PreToolUse', tool, fields);
+          this.#push(seq, 'PermissionDenied', tool, { ...fields, reason: text });
+        }
+        this.#endCall(event);
         return;
       }
       case 'question.asked':
@@ -85,6 +114,7 @@ class OccasionRecorder {
           ...this.#callFields(event),
           ...outcomeHookFields(event.text, event.error),
         });
+        this.#endCall(event);
         return;
       }
       case 'task.ended': {
@@ -98,6 +128,22 @@ class OccasionRecorder {
       }
       default:
     }
+  }
+
+  /** Notes the end of a call. When all calls of an answer have ended, this is an occasion as well. */
+  #endCall({
+    seq,
+    callId,
+    tool,
+    text,
+  }: Extract<TaskEvent, { type: 'call.ended' | 'call.refused' }>): void {
+    this.#results.set(callId, { tool, text });
+    if (this.#calls.some(({ id }) => !this.#results.has(id))) return;
+    const calls = this.#calls.map(({ id, name, input }) => {
+      const result = this.#results.get(id);
+      return batchHookFields({ id, tool: result?.tool ?? name, input }, result?.text ?? '');
+    });
+    this.#push(seq, 'PostToolBatch', null, { tool_calls: calls });
   }
 
   #callFields({ callId, tool }: { readonly callId: string; readonly tool: string }) {

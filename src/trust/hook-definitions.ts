@@ -1,8 +1,9 @@
 import { errorMessage } from '../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-import { describeAction, type HookDefinition } from '../hooks/hook-definition.ts';
+import { describeAction, describeMoment, type HookDefinition } from '../hooks/hook-definition.ts';
 import { readHooks, type HooksOfFile } from '../hooks/read-hooks.ts';
 import type { HookSource } from '../protocol/hook.ts';
+import { readHookCondition } from './hook-conditions.ts';
 import type { FileEffects } from './file-effects.ts';
 import type { HookFile } from './hook-files.ts';
 
@@ -26,7 +27,9 @@ function readFile({ source, text }: HookFile): HooksOfFile {
     return { hooks: [], problems: [problem] };
   }
   const hooks = isJsonObject(value) ? value['hooks'] : undefined;
-  return hooks === undefined ? { hooks: [], problems: [] } : readHooks(hooks, source);
+  return hooks === undefined
+    ? { hooks: [], problems: [] }
+    : readHooks(hooks, source, readHookCondition);
 }
 
 /** Describes what the hooks of a project's file would do if it were trusted. */
@@ -43,7 +46,9 @@ export function definitionHookEffects(
 ): readonly string[] {
   return hooks === undefined
     ? []
-    : describeHooks(readHooks(hooks, source)).map((line) => line.replace(/^(?!!)/, 'hook '));
+    : describeHooks(readHooks(hooks, source, readHookCondition)).map((line) =>
+        line.replace(/^(?!!)/, 'hook '),
+      );
 }
 
 function describeHooks({ hooks, problems }: HooksOfFile): readonly string[] {
@@ -54,11 +59,13 @@ const VERBS = {
   command: 'runs in the sandbox',
   http: 'sends what happens to',
   prompt: 'asks the fast model, at your cost:',
+  mcp_tool: 'calls, if a rule allows it,',
+  agent: 'has a subagent that only reads answer, at your cost:',
 } as const;
 
 /** Describes a hook in one line: when it runs, and what. */
-function describeHook({ event, matcher, action, isAsync }: HookDefinition): string {
-  const when = matcher === '' ? event : `${event} (${matcher})`;
+function describeHook(hook: HookDefinition): string {
+  const { action, isAsync } = hook;
   const verb = VERBS[action.kind];
-  return `${when}: ${verb} ${describeAction(action)}${isAsync ? ', without waiting for it' : ''}`;
+  return `${describeMoment(hook)}: ${verb} ${describeAction(action)}${isAsync ? ', without waiting for it' : ''}`;
 }

@@ -78,6 +78,27 @@ PostToolUse  POST https://x.dev/a  (once, 5 s, user: ~/.claude/settings.json)
     ]);
   });
 
+  it('test compares the condition of a hook with the sample', async () => {
+    await using world = await openWorld({ script: [] });
+    const guard = (rule: string, line: string) => ({ type: 'command', command: line, if: rule });
+    write(settings(world), {
+      hooks: {
+        PreToolUse: [
+          { hooks: [guard('Bash(rm *)', 'exit 2'), guard('Edit(src/**)', 'exit 2 #edit')] },
+        ],
+      },
+    });
+    const test = async (tool: string, input: JsonObject) =>
+      (await world.run(['hooks', 'test', 'PreToolUse', tool, JSON.stringify(input)])).stdout;
+    expect(await test('Bash', { command: 'ls' })).toBe('PreToolUse (Bash): no hook\n');
+    expect(await test('Bash', { command: 'ls; rm x' })).toContain('runs exit 2 (');
+    const file = { content: '' };
+    expect(await test('Write', { ...file, file_path: 'src/a.ts' })).toContain('runs exit 2 #edit');
+    expect(await test('Write', { ...file, file_path: 'a.ts' })).toContain('no hook');
+    const list = await world.run(['hooks', 'list']);
+    expect(list.stdout).toContain('PreToolUse (if Bash(rm *))  exit 2  (');
+  });
+
   it.skipIf(!HAS_BUBBLEWRAP)(
     'test --replay shows what hooks would have said, without effects',
     async () => {

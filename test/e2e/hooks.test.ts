@@ -31,6 +31,26 @@ function readLines(world: World, name: string): readonly JsonObject[] {
   return lines.map((line) => JSON.parse(line)).filter(isJsonObject);
 }
 
+/** An MCP server with the tool `look`, which refuses each path. */
+const JUDGE_SERVER = `
+let rest = '';
+process.stdin.on('data', (chunk) => {
+  const lines = (rest + chunk).split('\\n');
+  rest = lines.pop();
+  for (const line of lines) answer(JSON.parse(line));
+});
+function answer({ id, method, params }) {
+  if (id === undefined) return;
+  const send = (result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
+  if (method === 'initialize') return send({
+    protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'judge', version: '1' },
+  });
+  if (method === 'tools/list') return send({ tools: [{ name: 'look', inputSchema: { type: 'object' } }] });
+  const said = { decision: 'block', reason: 'judged ' + params.arguments.path };
+  send({ content: [{ type: 'text', text: JSON.stringify(said) }] });
+}
+`;
+
 describe.concurrent('hooks', () => {
   it('of the user see a call before and after it, and what they say reaches the model', async () => {
     await using world = await openWorld({ script: callsInTurn([EDIT]) });
@@ -259,5 +279,105 @@ Guard.
       { hook_event_name: 'StopFailure', error: expect.any(String) },
     ]);
     expect(readLines(world, 'stopped.jsonl')).toEqual([]);
+  });
+
+  it('with a condition run only at calls that may match it, and allow only what it covers', async () => {
+    const say = `echo x >> "$CLAUDE_PROJECT_DIR/ran"; echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'`;
+    const commands = ['touch a', 'git init -q b', 'git init -q c && touch d'];
+    await using world = await openWorld({ script: callsInTurn(commands.map(bash)) });
+    const hook = { type: 'command', command: say, if: 'Bash(git *)' };
+    const broken = { type: 'command', command: 'echo y >> "$CLAUDE_PROJECT_DIR/ran"', if: 'git *' };
+    writeHooks(world, 'user', { PreToolUse: [{ matcher: 'Bash', hooks: [hook, broken] }] });
+    const run = await world.run(['-p', 'go', '--output-format', 'json']);
+    expect(run.stderr).toContain(
+      'hooks.PreToolUse[0].hooks[1].if: there is no tool "git", so the hook runs at every call that its matcher covers, and allows none',
+    );
+    const { workspace } = world.sandbox;
+    expect(['a', 'b', 'c', 'd'].map((name) => existsSync(join(workspace, name)))).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ]);
+    const ran = readFileSync(join(workspace, 'ran'), 'utf8');
+    expect(ran.trim().split('\n').toSorted()).toEqual(['x', 'x', 'y', 'y', 'y']);
+  });
+
+  it('that have a subagent answer let the main agent go on until it says so', async () => {
+    const read = { name: 'Read', input: { file_path: 'a.txt' } };
+    await using world = await openWorld({
+      script: (request) => {
+        const text = JSON.stringify(request.messages);
+        const results = request.messages.at(-1)?.toolResults ?? [];
+        if (JSON.stringify(request.body).includes('You judge one moment in the work of another')) {
+          if (results.length === 0) return { toolCalls: [read] };
+          const isThere = results[0]?.isError !== true && !text.includes('does not exist');
+          return { text: JSON.stringify({ ok: isThere, reason: 'write a.txt' }) };
+        }
+        if (results.length > 0) return { text: 'written' };
+        return text.includes('A hook says: write a.txt') ? { toolCalls: [EDIT] } : { text: 'done' };
+      },
+    });
+    writeHooks(world, 'user', {
+      Stop: [{ hooks: [{ type: 'agent', prompt: 'Is a.txt there? $ARGUMENTS', timeout: 120 }] }],
+      SubagentStop: onEvent('cat >> "$CLAUDE_PROJECT_DIR/stops.jsonl"'),
+    });
+    const flags = ['--permission-mode', 'acceptEdits', '--output-format', 'stream-json'];
+    const run = await world.run(['-p', 'go', ...flags]);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(existsSync(join(world.sandbox.workspace, 'a.txt'))).toBe(true);
+    const events = eventsOf(run);
+    const created = events.filter((event) => event.type === 'task.created');
+    expect(created.map(({ spec }) => [spec.agent.name, spec.source, spec.rights.mode])).toEqual([
+      ['main', 'cli', 'acceptEdits'],
+      ['verify-hook', 'hook', 'plan'],
+      ['verify-hook', 'hook', 'plan'],
+    ]);
+    const ended = events.filter((event) => event.type === 'child.ended');
+    expect(ended.map(({ status, spent }) => [status, spent.tokens > 0])).toEqual([
+      ['completed', true],
+      ['completed', true],
+    ]);
+    expect(readLines(world, 'stops.jsonl')).toMatchObject([
+      { agent_type: 'verify-hook' },
+      { agent_type: 'verify-hook' },
+    ]);
+    const tree = await world.run(['tasks', 'list', '--all']);
+    expect(tree.stdout.match(/verify-hook/g)).toHaveLength(2);
+  });
+
+  it('that call a tool of a server do so within the rights of the task', async () => {
+    await using world = await openWorld({ script: callsInTurn([EDIT]) });
+    const { home, workspace } = world.sandbox;
+    const script = join(workspace, 'server.cjs');
+    writeFileSync(script, JUDGE_SERVER);
+    const servers = join(home, '.config/muster/mcp.json');
+    mkdirSync(dirname(servers), { recursive: true });
+    const entry = { command: process.execPath, args: [script] };
+    writeFileSync(servers, JSON.stringify({ mcpServers: { judge: entry } }));
+    const input = { path: '${tool_input.file_path}' };
+    const hook = { type: 'mcp_tool', server: 'judge', tool: 'look', input };
+    const hooks = {
+      PreToolUse: [{ matcher: 'Write', hooks: [hook, { ...hook, tool: 'nope' }] }],
+    };
+    writeHooks(world, 'user', hooks);
+    const answer = async (...flags: readonly string[]) => {
+      const run = await world.run(['-p', 'go', ...FLAGS, ...flags]);
+      expect(run.code).toBe(0);
+      return { text: lastResults(world.model)[0]?.text, stderr: run.stderr };
+    };
+    const own = await answer();
+    expect(own.text).toContain('refuses this call: judged a.txt');
+    expect(own.stderr).toContain('MCP server judge is not connected, or has no tool nope');
+    const denied = await answer('--deny', 'mcp__judge');
+    expect(denied.text).not.toContain('judged');
+    expect(denied.stderr).toMatch(/PreToolUse hook of \S+ \(look of MCP server judge\) failed/);
+    writeHooks(world, 'user', {});
+    writeHooks(world, 'project', hooks);
+    const asked = await answer('--trust-project');
+    expect(asked.text).not.toContain('judged');
+    expect(asked.stderr).toContain('Nobody is asked about the call of a hook');
+    const allowed = await answer('--trust-project', '--allow', 'mcp__judge');
+    expect(allowed.text).toContain('refuses this call: judged a.txt');
   });
 });

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { BIN, Sandbox } from './muster.ts';
 
@@ -19,11 +21,18 @@ function loadedFiles(...argv: readonly string[]): readonly string[] {
   return loadedFilesWith({}, argv);
 }
 
+/** @param files the texts of files in the home of the user, by path */
 function loadedFilesWith(
   variables: Readonly<Record<string, string>>,
   argv: readonly string[],
+  files: Readonly<Record<string, string>> = {},
 ): readonly string[] {
   using sandbox = new Sandbox();
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(sandbox.home, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
   const { stderr } = spawnSync(process.execPath, ['--import', REPORT_LOADED, BIN, ...argv], {
     encoding: 'utf8',
     env: sandbox.environment(variables),
@@ -68,6 +77,29 @@ it('a run loads the code for traces, metrics and the log file only if they are w
   expect(loadedFilesWith(variables, run).filter(isTelemetry)).toEqual(telemetry);
   const disabled = { ...variables, OTEL_SDK_DISABLED: 'true', MUSTER_LOG_FILE: '' };
   expect(loadedFilesWith(disabled, run).filter(isTelemetry)).toEqual([]);
+});
+
+const RUN_PROMPT = ['--model', 'offline', '-p'];
+
+it('a run loads the code of hooks only if there are some', () => {
+  const code = `hook-conditions hook-definition hook-definitions hook-runner merge-outcomes
+    read-hook-output read-hooks run-command-hook`.split(/\s+/);
+  const isOfHooks = (name: string) => /hook|merge-outcomes/.test(name);
+  const run = [...RUN_PROMPT, 'where is the parser?'];
+  expect(loadedFiles(...run).filter(isOfHooks)).toEqual([]);
+  const hook = { type: 'command', command: 'true' };
+  const settings = JSON.stringify({ hooks: { SessionStart: [{ hooks: [hook] }] } });
+  const loaded = loadedFilesWith({}, run, { '.claude/settings.json': settings });
+  expect(loaded.filter((name) => code.includes(name))).toEqual(code);
+});
+
+it('a run loads the code of slash commands only if one is typed', () => {
+  const code = ['parse-body', 'read-command', 'slash-command'];
+  const isOfCommands = (name: string) => code.includes(name);
+  const files = { '.claude/commands/find.md': 'Where is the parser?' };
+  const plain = loadedFiles(...RUN_PROMPT, 'where is the parser?');
+  expect(plain.filter(isOfCommands)).toEqual([]);
+  expect(loadedFilesWith({}, [...RUN_PROMPT, '/find'], files).filter(isOfCommands)).toEqual(code);
 });
 
 /** What the program meets on a Node that lacks what it is built on. */

@@ -5,12 +5,12 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { createHookRunner, type HookRunnerOptions } from '../../src/hooks/hook-runner.ts';
-import { readHooks } from '../../src/hooks/read-hooks.ts';
-import type { HookOutcome } from '../../src/protocol/hook.ts';
+import type { AskHookAgent, HookOutcome } from '../../src/protocol/hook.ts';
+import { readHookCondition } from '../../src/trust/hook-conditions.ts';
 import { serve } from '../model/adapters/support.ts';
 import { tempDirectory } from '../sys/temp.ts';
 import { makeClient } from '../web/support.ts';
-import { makeOccasion, makeTask, PROJECT, USER } from './samples.ts';
+import { makeOccasion, makeTask, PROJECT, readTestHooks, USER } from './samples.ts';
 
 interface Files {
   readonly user?: JsonValue;
@@ -23,8 +23,9 @@ function openHooks({ user = {}, project = {}, options = {} }: Files) {
   const cwd = tempDirectory();
   const client = makeClient();
   const runner = createHookRunner({
-    hooks: [...readHooks(user, USER).hooks, ...readHooks(project, PROJECT).hooks],
+    hooks: [...readTestHooks(user, USER).hooks, ...readTestHooks(project, PROJECT).hooks],
     clock: systemClock,
+    readCondition: readHookCondition,
     env: { PATH: process.env['PATH'] },
     projectDirectory: cwd,
     confinement: async () => 'unconfined',
@@ -140,7 +141,7 @@ it('runs a hook with "once" at the first occasion of each conversation', async (
 it('counts what hooks were when it was created', async () => {
   const file = 'settings.json';
   const settings = preToolUse(command(`echo '{}' > ${file}; exit 2`));
-  const { hooks } = readHooks(settings, USER);
+  const { hooks } = readTestHooks(settings, USER);
   const list = [...hooks];
   const { cwd, run } = openHooks({ options: { hooks: list } });
   writeFileSync(join(cwd, file), JSON.stringify({ hooks: settings }));
@@ -211,4 +212,26 @@ it('ends all hooks when the signal aborts', async () => {
     { outcome: 'failed', message },
     { outcome: 'failed', message },
   ]);
+});
+
+it('has a subagent answer, and does not start it in that subagent again', async () => {
+  const asked: unknown[] = [];
+  const askAgent: AskHookAgent = async (question) => {
+    asked.push(question);
+    return { ok: true, text: '{"ok": false, "reason": "no tests"}' };
+  };
+  const agent = { type: 'agent', prompt: 'Rule.', model: 'fast' };
+  const { run, task } = openHooks({ user: preToolUse(agent, command('exit 0')) });
+  const { verdict, records } = await run({ askAgent });
+  expect([verdict, records]).toMatchObject([
+    { verdict: 'deny', reason: 'no tests', source: USER },
+    [{ what: 'Rule.', outcome: 'blocked' }],
+  ]);
+  expect(asked).toEqual([{ prompt: expect.stringMatching(/^Rule\.\n\n\{/), model: 'fast' }]);
+  const verifier = { ...task, isVerifier: true as const };
+  expect(await run({ askAgent, task: verifier })).toEqual({ context: [], records: [] });
+  expect(await run()).toMatchObject({
+    records: [{ outcome: 'failed', message: 'it was not asked: a model answers only in a task' }],
+  });
+  expect(asked).toHaveLength(1);
 });

@@ -60,7 +60,7 @@ describe('hooks of another product', () => {
         groups: { Stop: [{ hooks: [hook('s')] }] },
         missing: [
           'Setup: Muster has no separate run that sets up a project.',
-          'FileChanged: Hooks are not told yet that a file has changed.',
+          'FileChanged: Nobody watches files on the disk yet. PostToolUse comes after each call.',
         ],
       },
     ],

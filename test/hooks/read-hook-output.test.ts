@@ -43,6 +43,8 @@ describe('an exit code', () => {
     ['Stop', { outcome: 'blocked', block: 'no' }],
     ['SubagentStop', { outcome: 'blocked', block: 'no' }],
     ['PreCompact', { outcome: 'blocked', block: 'no' }],
+    ['PostToolBatch', { outcome: 'blocked', block: 'no' }],
+    ['PostCompact', { outcome: 'failed', message: 'no' }],
     ['PostToolUse', { outcome: 'ok', context: 'no' }],
     ['PostToolUseFailure', { outcome: 'ok', context: 'no' }],
     ['SessionStart', { outcome: 'failed', message: 'no' }],

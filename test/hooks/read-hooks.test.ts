@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
 import { HOOK_EVENT_SUPPORT } from '../../src/hooks/hook-events.ts';
-import { readHooks } from '../../src/hooks/read-hooks.ts';
 import { HOOK_EVENTS } from '../../src/protocol/hook.ts';
-import { PROJECT, USER } from './samples.ts';
+import { PROJECT, readTestHooks, USER } from './samples.ts';
 
 const DEFAULTS = {
   event: 'PreToolUse',
@@ -18,7 +17,7 @@ const DEFAULTS = {
 
 /** Reads one hook of PreToolUse. */
 function readOne(hook: JsonValue, source = USER) {
-  return readHooks({ PreToolUse: [{ hooks: [hook] }] }, source);
+  return readTestHooks({ PreToolUse: [{ hooks: [hook] }] }, source);
 }
 
 const command = (fields: Record<string, JsonValue> = {}) => ({
@@ -33,6 +32,7 @@ const http = (fields: Record<string, JsonValue> = {}) => ({
 });
 const COMMAND = { kind: 'command', command: 'x' };
 const HTTP = { kind: 'http', url: 'https://a.example/h', headers: {}, allowedVariables: [] };
+const ALWAYS = 'so the hook runs at every call that its matcher covers, and allows none';
 const AT = 'hooks.PreToolUse[0].hooks[0]';
 
 describe('a settings file', () => {
@@ -50,7 +50,7 @@ describe('a settings file', () => {
       UserPromptSubmit: [{ hooks: [http({ headers: { A: 'Bearer $T' }, allowedEnvVars: ['T'] })] }],
       SessionEnd: [{ matcher: '*', hooks: [command()] }],
     };
-    expect(readHooks(value, USER)).toEqual({
+    expect(readTestHooks(value, USER)).toEqual({
       problems: [],
       hooks: [
         {
@@ -102,8 +102,8 @@ describe('a value that cannot be used', () => {
     ['an unknown event', { Nope: [] }, 'hooks.Nope: is not an event, so its hooks are not run'],
     [
       'an event for later',
-      { PostCompact: [] },
-      'hooks.PostCompact: is not supported yet: Hooks are not told yet that a conversation was compacted.',
+      { FileChanged: [] },
+      'hooks.FileChanged: is not supported yet: Nobody watches files on the disk yet. PostToolUse comes after each call.',
     ],
     [
       'an event without a meaning',
@@ -138,14 +138,14 @@ describe('a value that cannot be used', () => {
       'hooks.⟨U+001B⟩[31m␊: is not an event, so its hooks are not run',
     ],
   ])('is a problem: %s', (_, value, problem) => {
-    expect(readHooks(value, USER)).toEqual({ hooks: [], problems: [problem] });
+    expect(readTestHooks(value, USER)).toEqual({ hooks: [], problems: [problem] });
   });
 
   it.each<[string, JsonValue, string]>([
     [
       'no type',
       { command: 'x' },
-      `${AT}.type: must be "command", "http" or "prompt", so the hook is not run`,
+      `${AT}.type: must be "command", "http", "mcp_tool", "prompt" or "agent", so the hook is not run`,
     ],
     [
       'an empty prompt',
@@ -153,9 +153,19 @@ describe('a value that cannot be used', () => {
       `${AT}.prompt: must be a text, so the hook is not run`,
     ],
     [
-      'an agent',
-      { type: 'agent', prompt: 'x' },
-      `${AT}.type: hooks of the type "agent" are not supported yet, so the hook is not run`,
+      'an agent without a question',
+      { type: 'agent' },
+      `${AT}.prompt: must be a text, so the hook is not run`,
+    ],
+    [
+      'a tool without a server',
+      { type: 'mcp_tool', tool: 'x' },
+      `${AT}.server: must be a name, so the hook is not run`,
+    ],
+    [
+      'a tool with a text as input',
+      { type: 'mcp_tool', server: 's', tool: 'x', input: 'y' },
+      `${AT}.input: must be an object, so the hook is not run (limit hook_text_characters = 20000)`,
     ],
     ['no command', { type: 'command' }, `${AT}.command: must be a command, so the hook is not run`],
     [
@@ -185,10 +195,16 @@ describe('a value that cannot be used', () => {
   it.each<[string, JsonValue, object, string]>([
     ['a field', command({ nope: 1 }), {}, `${AT}.nope: is not known and has no effect`],
     [
-      'a condition',
-      command({ if: 'Bash(git *)' }),
-      {},
-      `${AT}.if: is not supported yet, so the hook runs at every call that its matcher covers`,
+      'a condition that is no rule',
+      command({ if: '(git *)' }),
+      { condition: { text: '(git *)', rules: [], allowing: [] } },
+      `${AT}.if: it must start with a tool name, as in \`Bash(npm test)\`, ${ALWAYS}`,
+    ],
+    [
+      'a condition that is no text',
+      command({ if: ['Bash(git *)'] }),
+      { condition: { text: '?', rules: [], allowing: [] } },
+      `${AT}.if: must be a text with one permission rule, ${ALWAYS}`,
     ],
     [
       'a time of 0',
@@ -218,6 +234,67 @@ describe('a value that cannot be used', () => {
   });
 });
 
+it('reads a condition, which has a meaning only at events of calls', () => {
+  const hook = command({ if: 'Bash(git *)' });
+  const rule = {
+    text: 'Bash(git *)',
+    tool: 'Bash',
+    specifier: 'git *',
+    source: { kind: 'config', where: USER.where },
+  };
+  expect(readOne(hook)).toEqual({
+    hooks: [
+      {
+        ...DEFAULTS,
+        action: COMMAND,
+        condition: { text: 'Bash(git *)', rules: [rule], allowing: [rule] },
+      },
+    ],
+    problems: [],
+  });
+  expect(readTestHooks({ Stop: [{ hooks: [hook] }] })).toEqual({
+    hooks: [],
+    problems: ['hooks.Stop[0].hooks[0].if: has no meaning at Stop, so the hook is not run'],
+  });
+});
+
+it('reads a call of a tool', () => {
+  const call = { server: 's', tool: 'x', input: { path: '${tool_input.file_path}' } };
+  const bare = { server: 's', tool: 'x' };
+  const hooks = [
+    { type: 'mcp_tool', ...call },
+    { type: 'mcp_tool', ...bare },
+  ];
+  const read = readTestHooks({ UserPromptSubmit: [{ hooks }] });
+  expect(read.problems).toEqual([]);
+  expect(read.hooks.map(({ action, timeoutMs }) => ({ action, timeoutMs }))).toEqual([
+    { action: { kind: 'mcp_tool', ...call }, timeoutMs: 30_000 },
+    { action: { kind: 'mcp_tool', ...bare, input: {} }, timeoutMs: 30_000 },
+  ]);
+});
+
+it('reads questions to a model and to a subagent, which has more time', () => {
+  const question = { prompt: 'Is it done?' };
+  const hooks = [
+    { type: 'prompt', ...question },
+    { type: 'agent', ...question, model: 'balanced' },
+    { type: 'agent', ...question, timeout: 120 },
+  ];
+  const read = readTestHooks({ Stop: [{ hooks }] });
+  expect(read.problems).toEqual([]);
+  expect(read.hooks.map(({ action, timeoutMs }) => ({ action, timeoutMs }))).toEqual([
+    { action: { kind: 'prompt', ...question }, timeoutMs: 30_000 },
+    { action: { kind: 'agent', ...question, model: 'balanced' }, timeoutMs: 60_000 },
+    { action: { kind: 'agent', ...question }, timeoutMs: 120_000 },
+  ]);
+  expect(readTestHooks({ Notification: [{ hooks: [{ type: 'agent', ...question }] }] })).toEqual({
+    hooks: [],
+    problems: [
+      'hooks.Notification[0].hooks[0].type: "agent" does not run at Notification, so the hook is not run',
+    ],
+  });
+});
+
 it('gives the headers of a project no variables', () => {
   const hook = http({ headers: { A: '$KEY' }, allowedEnvVars: ['KEY'] });
   expect(readOne(hook, PROJECT)).toEqual({
@@ -229,7 +306,10 @@ it('gives the headers of a project no variables', () => {
 });
 
 it('limits hooks, texts and problems, and names the limits', () => {
-  const many = readHooks({ Stop: [{ hooks: Array.from({ length: 103 }, () => command()) }] }, USER);
+  const many = readTestHooks(
+    { Stop: [{ hooks: Array.from({ length: 103 }, () => command()) }] },
+    USER,
+  );
   expect(many.hooks).toHaveLength(100);
   expect(many.problems).toEqual([
     'hooks.Stop[0].hooks[100]: this hook and the next ones are not run (limit hook_count = 100)',
@@ -241,7 +321,7 @@ it('limits hooks, texts and problems, and names the limits', () => {
       `${AT}.command: must be a command, so the hook is not run`,
     ],
   });
-  const { problems } = readHooks({ Stop: Array.from({ length: 60 }, () => 1) }, USER);
+  const { problems } = readTestHooks({ Stop: Array.from({ length: 60 }, () => 1) }, USER);
   expect(problems.slice(49)).toEqual([
     'hooks.Stop[49]: must be an object with "matcher" and "hooks"',
     'hooks: there are 10 more problems',

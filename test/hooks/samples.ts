@@ -1,3 +1,6 @@
+import { readHooks, type HooksOfFile } from '../../src/hooks/read-hooks.ts';
+import type { JsonValue } from '../../src/base/json.ts';
+import { readHookCondition } from '../../src/trust/hook-conditions.ts';
 import type { HookOccasion, HookSource, HookTask } from '../../src/protocol/hook.ts';
 
 export const USER: HookSource = { kind: 'user', where: '/home/u/.claude/settings.json' };
@@ -28,4 +31,9 @@ export function makeOccasion(occasion: Partial<HookOccasion> = {}): HookOccasion
     fields: { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'c1' },
     ...occasion,
   };
+}
+
+/** Reads hooks like a session. */
+export function readTestHooks(value: JsonValue, source: HookSource = USER): HooksOfFile {
+  return readHooks(value, source, readHookCondition);
 }

@@ -6,6 +6,7 @@ import { agentFileText } from '../../agents/named-file.ts';
 import { findFieldLine, type Finding } from '../../agents/lint/findings.ts';
 import { createLoadingFinding, listSkippedFindings } from '../../agents/lint/loading-problems.ts';
 import { readHooks } from '../../hooks/read-hooks.ts';
+import { readHookCondition } from '../../trust/hook-conditions.ts';
 import { findUnmetRequests } from '../../engine/prompt/unmet-requests.ts';
 import { type AvailableTool, createToolView } from '../../policy/tool-view.ts';
 import { nameCovers } from '../../policy/rules/tool-cover.ts';
@@ -195,15 +196,17 @@ function lintServers(agent: AgentDefinition, text: string | null): readonly Find
 function lintHooks(agent: AgentDefinition, text: string | null): readonly Finding[] {
   if (agent.hooks === undefined) return [];
   const { path } = agent.origin;
-  return readHooks(agent.hooks, { kind: 'agent', where: path }).problems.map((message) => ({
-    code: 'invalid-hook',
-    severity: 'warning',
-    path,
-    line: findFieldLine(text, ['hooks']) ?? null,
-    agent: agent.name,
-    message: `${message}.`,
-    fix: null,
-  }));
+  return readHooks(agent.hooks, { kind: 'agent', where: path }, readHookCondition).problems.map(
+    (message) => ({
+      code: 'invalid-hook',
+      severity: 'warning',
+      path,
+      line: findFieldLine(text, ['hooks']) ?? null,
+      agent: agent.name,
+      message: `${message}.`,
+      fix: null,
+    }),
+  );
 }
 
 /** Lists the tools of a server. One that was never used may have each tool that the agent requests. */

@@ -3,10 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { parseJsonc } from '../../base/jsonc.ts';
 import { MAX_SETTINGS_BYTES } from '../../config/settings-file.ts';
-import { describeAction } from '../../hooks/hook-definition.ts';
+import { describeAction, describeMoment } from '../../hooks/hook-definition.ts';
 import { convertHooks, HOOK_PRODUCTS } from '../../hooks/product-hooks.ts';
 import { readHooks } from '../../hooks/read-hooks.ts';
 import type { HookEventName } from '../../protocol/hook.ts';
+import { readHookCondition } from '../../trust/hook-conditions.ts';
 import { projectHooksFile, userHooksFile } from '../../trust/hook-files.ts';
 import type { StateOptions } from '../../trust/state-directory.ts';
 import { changeJsonFile, unchangeableFile } from '../setup/json-file.ts';
@@ -62,9 +63,9 @@ export async function findHooksToImport(
       const { groups, missing } = convertHooks(product, content.value);
       if (groups.size === 0 && missing.length === 0) return [];
       const source = { kind: scope, where: file } as const;
-      const read = readHooks(Object.fromEntries(groups) as JsonObject, source);
-      const hooks = read.hooks.map(({ event, matcher, action }) =>
-        [matcher === '' ? event : `${event} (${matcher})`, describeAction(action)].join(': '),
+      const read = readHooks(Object.fromEntries(groups) as JsonObject, source, readHookCondition);
+      const hooks = read.hooks.map(
+        (hook) => `${describeMoment(hook)}: ${describeAction(hook.action)}`,
       );
       const note = hooks.length === 0 ? null : product.note;
       const all = [...missing, ...read.problems];

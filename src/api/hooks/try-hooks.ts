@@ -1,11 +1,17 @@
 import { MusterError } from '../../base/errors.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { findDueHooks } from '../../hooks/due-hooks.ts';
+import { findDueHooks, matchConditions, type DueHook } from '../../hooks/due-hooks.ts';
 import { describeAction, type HookDefinition } from '../../hooks/hook-definition.ts';
 import { createHookRunner, type HookRunner } from '../../hooks/hook-runner.ts';
 import { callHookFields, endHookFields, outcomeHookFields } from '../../protocol/hook-fields.ts';
-import type { HookEventName, HookOccasion, HookOutcome, HookTask } from '../../protocol/hook.ts';
+import {
+  CALL_HOOK_EVENTS,
+  type HookEventName,
+  type HookOccasion,
+  type HookOutcome,
+  type HookTask,
+} from '../../protocol/hook.ts';
 import { listHookOccasions, type RecordedOccasion } from '../../report/hook-occasions.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -15,7 +21,10 @@ import { confineHooks, openSessionHooks, readSessionHooks } from '../session/ses
 import { readSessionConfig, type SessionConfig } from '../session/session-config.ts';
 import { openSessionSandbox } from '../session/session-sandbox.ts';
 import type { SessionOptions } from '../setup/options.ts';
+import { toRealPath } from '../../sys/files/real-path.ts';
+import { readHookCondition } from '../../trust/hook-conditions.ts';
 import { readTree } from '../tasks/read-tree.ts';
+import { createConditionMatch } from './recorded-call.ts';
 
 /** The hooks that ran on one occasion, and what they said together. */
 export interface HookTrial {
@@ -51,7 +60,7 @@ export async function tryHooks(sample: SampleOccasion, options: TrialOptions): P
   const sandbox = openSessionSandbox(session, false);
   const web = loadWebAccess(session.environment);
   const runner = await openSessionHooks(session, { sandbox, web });
-  const occasion = describeSample(sample, session);
+  const occasion = addConditionMatch(describeSample(sample, session), session);
   const { hooks } = await readSessionHooks(session);
   return await runTrial(runner, hooks, { occasion, task: null, seq: null });
 }
@@ -79,6 +88,7 @@ export async function replayHooks(
   const runner = createHookRunner({
     hooks,
     clock: systemClock,
+    readCondition: readHookCondition,
     env: session.environment,
     projectDirectory: session.roots[0],
     confinement: () => Promise.resolve(confineHooks(session, sandbox, 'read-only')),
@@ -92,9 +102,10 @@ export async function replayHooks(
   });
   try {
     for (const recorded of await readOccasions(store, prefix, session.onNotice)) {
-      if (findDueHooks(hooks, recorded).length === 0) continue;
       const { task, seq } = recorded;
-      onTrial(await runTrial(runner, hooks, { occasion: recorded, task, seq }));
+      const occasion = addConditionMatch(recorded, session);
+      if ((await listDueHooks(hooks, occasion)).length === 0) continue;
+      onTrial(await runTrial(runner, hooks, { occasion, task, seq }));
     }
   } finally {
     await runner.close();
@@ -117,7 +128,7 @@ async function runTrial(
     occasion: { event, matched },
     task: task === null ? null : { id: task.id, agentType: task.agentType },
     seq,
-    hooks: findDueHooks(hooks, occasion).map(({ hook }) => ({
+    hooks: (await listDueHooks(hooks, occasion)).map(({ hook }) => ({
       where: hook.source.where,
       what: describeAction(hook.action),
     })),
@@ -125,14 +136,20 @@ async function runTrial(
   };
 }
 
-/** The events that are about a call of a tool. */
-const TOOL_EVENTS: ReadonlySet<HookEventName> = new Set([
-  'PreToolUse',
-  'PermissionRequest',
-  'PermissionDenied',
-  'PostToolUse',
-  'PostToolUseFailure',
-]);
+async function listDueHooks(
+  hooks: readonly HookDefinition[],
+  occasion: HookOccasion,
+): Promise<readonly DueHook[]> {
+  return findDueHooks(hooks, occasion, await matchConditions(hooks, occasion));
+}
+
+/** Adds the comparison of conditions to an occasion that is about a call. */
+function addConditionMatch(occasion: HookOccasion, { state }: SessionConfig): HookOccasion {
+  const { event, matched, task, fields } = occasion;
+  if (matched === null || !CALL_HOOK_EVENTS.has(event)) return occasion;
+  const call = { tool: matched, input: fields['tool_input'] ?? {}, cwd: task.cwd };
+  return { ...occasion, matchCondition: createConditionMatch(call, toRealPath(state.home)) };
+}
 
 function describeSample(
   { event, value, input = {} }: SampleOccasion,
@@ -151,7 +168,7 @@ function describeSample(
     logFile: '',
     rootLogFile: '',
   };
-  if (TOOL_EVENTS.has(event)) {
+  if (CALL_HOOK_EVENTS.has(event)) {
     const tool = value ?? 'Bash';
     const fields = { ...callHookFields({ id: SAMPLE_ID, tool, input }), ...describeOutcome(event) };
     return { event, task, matched: tool, fields };

@@ -96,7 +96,9 @@ class SessionHooks implements HookRunner {
     const { environment, roots } = this.#session;
     const { sandbox, web } = this.#parts;
     const { createHookRunner } = await import('../../hooks/hook-runner.ts');
+    const { readHookCondition } = await import('../../trust/hook-conditions.ts');
     return createHookRunner({
+      readCondition: readHookCondition,
       hooks: this.#hooks,
       clock: systemClock,
       env: environment,

@@ -1,4 +1,5 @@
-import { describeAction } from '../../hooks/hook-definition.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
+import { describeAction, type HookDefinition } from '../../hooks/hook-definition.ts';
 import { readHookDefinitions } from '../../trust/hook-definitions.ts';
 import { readHookFiles } from '../../trust/hook-files.ts';
 import { loadPlugins } from './plugins.ts';
@@ -19,18 +20,31 @@ export async function listHooks(state: StateOptions): Promise<HookReport> {
   const read = readHookDefinitions(files);
   const plugins = await loadPlugins({ ...state, onProblem: (message) => notes.push(message) });
   const own = readPluginHooks(plugins.hooks);
-  const hooks = [...read.hooks, ...own.hooks].map(
-    ({ event, matcher, action, source, path, timeoutMs, isAsync, isOnce }): HookRow => ({
-      event,
-      matcher,
-      kind: action.kind,
-      what: describeAction(action),
-      source,
-      path,
-      timeoutSeconds: timeoutMs / 1000,
-      isAsync,
-      isOnce,
-    }),
-  );
+  const hooks = [...read.hooks, ...own.hooks].map(toRow);
   return { hooks, untrusted, problems: [...notes, ...problems, ...read.problems, ...own.problems] };
+}
+
+function toRow({
+  event,
+  matcher,
+  condition,
+  action,
+  source,
+  path,
+  timeoutMs,
+  isAsync,
+  isOnce,
+}: HookDefinition): HookRow {
+  return {
+    event,
+    matcher,
+    ...dropMissing({ condition: condition?.text }),
+    kind: action.kind,
+    what: describeAction(action),
+    source,
+    path,
+    timeoutSeconds: timeoutMs / 1000,
+    isAsync,
+    isOnce,
+  };
 }

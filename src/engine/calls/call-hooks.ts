@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../base/json.ts';
 import { outcomeHookFields } from '../../protocol/hook-fields.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
-import { describeCallForHooks, hasHooks, runHooks } from '../hooks/run-hooks.ts';
-import { prepareCall } from '../permissions/prepare-call.ts';
+import { hasHooks, runHooks } from '../hooks/run-hooks.ts';
+import { describeCallOccasion } from '../permissions/judge.ts';
+import { prepareChangedCall } from '../permissions/prepare-call.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { PreparedCall, ReadyCall } from '../task/prepared-call.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -19,16 +19,11 @@ export async function runHooksBefore(
   if (!hasHooks(deps, run, 'PreToolUse')) return ready;
   const { verdict, updatedInput, context } = await runHooks(deps, run, {
     event: 'PreToolUse',
-    about: ready.call.id,
-    matched: ready.tool.name,
-    fields: describeCallForHooks(ready),
+    ...describeCallOccasion(deps, run, ready),
   });
-  const prepared = updatedInput === undefined ? ready : changeInput(run, ready, updatedInput);
-  if (!prepared.ready) {
-    const text = `A hook has changed the arguments of this call. ${prepared.text}`;
-    const decision = { verdict: 'deny', step: 'hook', reason: text } as const;
-    return { ...prepared, text, error: 'PERMISSION_DENIED', decision };
-  }
+  const prepared =
+    updatedInput === undefined ? ready : prepareChangedCall(run, ready, updatedInput);
+  if (!prepared.ready) return prepared;
   return {
     ...prepared,
     ...(verdict === undefined ? {} : { hookVerdict: verdict }),
@@ -40,12 +35,8 @@ export async function runHooksBefore(
 export function restoreInputFromHooks(run: TaskRun, ready: ReadyCall): ReadyCall {
   const input = run.state.inputsFromHooks.get(ready.call.id);
   if (input === undefined) return ready;
-  const prepared = changeInput(run, ready, input);
+  const prepared = prepareChangedCall(run, ready, input);
   return prepared.ready ? prepared : ready;
-}
-
-function changeInput(run: TaskRun, { call, tool }: ReadyCall, input: JsonObject): PreparedCall {
-  return prepareCall(run, { ...call, name: tool.name, input });
 }
 
 /** Tells hooks that a call was refused. They cannot change that. */
@@ -55,12 +46,9 @@ export async function runHooksAfterRefusal(
   ready: ReadyCall,
   reason: string,
 ): Promise<void> {
-  await runHooks(deps, run, {
-    event: 'PermissionDenied',
-    about: ready.call.id,
-    matched: ready.tool.name,
-    fields: { ...describeCallForHooks(ready), reason },
-  });
+  const occasion = describeCallOccasion(deps, run, ready);
+  const fields = { ...occasion.fields, reason };
+  await runHooks(deps, run, { event: 'PermissionDenied', ...occasion, fields });
 }
 
 /** Runs the hooks that come after a call. Returns what they say to the model, as notes of its result. */
@@ -74,14 +62,8 @@ export async function runHooksAfter(
   const before = ready.hookContext ?? [];
   if (!hasHooks(deps, run, event)) return before;
   const { text, error } = output;
-  const { block, context } = await runHooks(deps, run, {
-    event,
-    about: ready.call.id,
-    matched: ready.tool.name,
-    fields: {
-      ...describeCallForHooks(ready),
-      ...outcomeHookFields(text, error ?? null),
-    },
-  });
+  const occasion = describeCallOccasion(deps, run, ready);
+  const fields = { ...occasion.fields, ...outcomeHookFields(text, error ?? null) };
+  const { block, context } = await runHooks(deps, run, { event, ...occasion, fields });
   return [...before, ...(block === undefined ? [] : [block]), ...context];
 }

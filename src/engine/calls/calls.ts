@@ -9,6 +9,7 @@ import { NO_ACCESS, type Decision } from '../../protocol/permission.ts';
 import { scheduleCalls, type ScheduledCall } from '../../policy/call-conflicts.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { restoreInputFromHooks, runHooksAfterRefusal, runHooksBefore } from './call-hooks.ts';
+import { runBatchHooks } from '../hooks/task-hooks.ts';
 import { executeCall } from './execute-call.ts';
 import { NO_FILES } from '../permissions/file-access.ts';
 import { judgeCall } from '../permissions/judge.ts';
@@ -66,6 +67,7 @@ export async function runCalls(
     );
   }
   await run.tree.idleDetector.trackWait(() => waitForAll(run, done));
+  await runBatchHooks(deps, run);
 }
 
 /** Prepares the calls, and refuses those that exceed a limit. Returns the remaining calls. */
@@ -171,13 +173,13 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
 async function decideAndRun(
   deps: EngineDeps,
   run: TaskRun,
-  call: ReadyCall,
+  prepared: ReadyCall,
   wait: WaitRunner,
 ): Promise<void> {
-  const { allowed, pathAccess, decision, refusal } =
+  const { allowed, pathAccess, decision, refusal, call } =
     deps.decided === undefined
-      ? await judgeCall(deps, run, call, wait)
-      : { ...(await deps.decided(call.call.id)), pathAccess: NO_FILES };
+      ? await judgeCall(deps, run, prepared, wait)
+      : { ...(await deps.decided(prepared.call.id)), pathAccess: NO_FILES, call: prepared };
   if (run.cancellation.turnSignal.aborted) return;
   const tool = call.tool.name;
   if (!allowed) {

@@ -5,6 +5,7 @@ import * as endings from '../task/endings.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { chooseCompactionStep, planSummary } from './choose-step.ts';
 import { runHooks } from '../hooks/run-hooks.ts';
+import { runCompactedHooks } from '../hooks/task-hooks.ts';
 import { requestSummary } from './request-summary.ts';
 import { UsageError } from '../../base/errors.ts';
 import { unansweredCalls } from '../../protocol/state/conversation.ts';
@@ -54,8 +55,7 @@ export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<RoomOutc
       journal.record(step.event);
       return { kind: 'changed' };
     case 'summarise':
-      await runCompactionHooks(deps, run, { trigger: 'auto', custom_instructions: '' });
-      await requestSummary(deps, run, step.event);
+      await summarizeWithHooks(deps, run, step.event, { trigger: 'auto', custom_instructions: '' });
       return { kind: 'changed' };
     case 'stuck':
       return step.hit === null ? endIfRefused(run) : endAtLimit(run, step.hit);
@@ -87,21 +87,25 @@ export async function compactNow(
   run: TaskRun,
   keep: string | null,
 ): Promise<void> {
-  if (run.state.openTurn !== null) return requestSummary(deps, run, null);
+  if (run.state.openTurn !== null) return void (await requestSummary(deps, run, null));
   const step = deps.compaction?.() ?? (await planSummary(deps, run, keep));
   if (step?.kind !== 'summarise') throw createNothingToSummarizeError(run);
-  await runCompactionHooks(deps, run, { trigger: 'manual', custom_instructions: keep ?? '' });
-  return requestSummary(deps, run, step.event);
+  const fields = { trigger: 'manual', custom_instructions: keep ?? '' } as const;
+  await summarizeWithHooks(deps, run, step.event, fields);
 }
 
-/** Tells hooks that the context will be summarized. They cannot prevent it. */
-async function runCompactionHooks(
+/** Summarizes the context. Hooks are told before, which they cannot prevent, and afterwards. */
+async function summarizeWithHooks(
   deps: EngineDeps,
   run: TaskRun,
+  event: Parameters<typeof requestSummary>[2],
   fields: { readonly trigger: 'auto' | 'manual'; readonly custom_instructions: string },
 ): Promise<void> {
-  await runHooks(deps, run, { event: 'PreCompact', matched: fields.trigger, fields });
+  const { trigger } = fields;
+  await runHooks(deps, run, { event: 'PreCompact', matched: trigger, fields });
   run.cancellation.turnSignal.throwIfAborted();
+  const summary = await requestSummary(deps, run, event);
+  if (summary !== null) await runCompactedHooks(deps, run, { trigger, summary });
 }
 
 /** Rejects with UsageError if the task can't be compacted now, or if there is nothing to summarize. */

@@ -24,7 +24,8 @@ type SummaryStarted = Extract<EventBody, { type: 'summary.started' }>;
 /**
  * Requests a summary of the beginning of the task's conversation, or of the parent's conversation if the task starts
  * with such a summary. The request goes to the model of that conversation, with the prefix and the messages that were
- * sent before, so that the provider's cache serves them. The log records the outcome. Rejects when the task is stopped.
+ * sent before, so that the provider's cache serves them. The log records the outcome. Returns the summary; null if there is
+ * none. Rejects when the task is stopped.
  *
  * @param newSummary the event that starts the summary; null if it was recorded before a crash, and the request is
  *   repeated unchanged
@@ -33,8 +34,9 @@ export async function requestSummary(
   deps: EngineDeps,
   run: TaskRun,
   newSummary: SummaryStarted | null,
-): Promise<void> {
+): Promise<string | null> {
   const { state, journal } = run;
+  let summary: string | null = null;
   await bookAbandonedResponse(deps, run);
   const details = run.budget.isBounded
     ? await deps.models.details(getRequestBase(run).model)
@@ -46,7 +48,7 @@ export async function requestSummary(
     const shortfall = await requestBudget.reserve();
     if (shortfall !== null) {
       recordUnaffordableSummary(run, newSummary, limitMessage(shortfall.hit));
-      return;
+      return null;
     }
     await run.slot.take();
     run.cancellation.turnSignal.throwIfAborted();
@@ -57,13 +59,15 @@ export async function requestSummary(
     }
     const { openTurn } = state;
     const messages = summaryMessages(state.conversation);
-    if (openTurn === null || messages === null) return;
+    if (openTurn === null || messages === null) return null;
     const { turn, toolChoice } = openTurn;
     const request = buildRequest(deps, run, { messages, toolChoice, outputCap });
     const recordAnswer = (finished: FinishedAnswer): void => {
       // A summary is not a turn, so its cost must not count as the measured cost of a turn.
       requestBudget.settleFailure(finished.cost);
-      journal.record(toOutcome(run, turn, finished));
+      const outcome = toOutcome(run, turn, finished);
+      journal.record(outcome);
+      if (outcome.type === 'context.summarised') ({ summary } = outcome);
     };
     await requestWithRetries(
       deps,
@@ -72,6 +76,7 @@ export async function requestSummary(
       { requestBudget, recordAnswer },
     );
     run.cancellation.turnSignal.throwIfAborted();
+    return summary;
   } finally {
     requestBudget.release();
   }

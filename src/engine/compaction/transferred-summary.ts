@@ -75,9 +75,9 @@ async function rerunStep(deps: EngineDeps, run: TaskRun, step: CompactionStep): 
       run.journal.record(step.event);
       return;
     case 'summarise':
-      return requestSummary(deps, run, step.event);
+      return void (await requestSummary(deps, run, step.event));
     case 'none':
-      if (run.state.openTurn !== null) return requestSummary(deps, run, null);
+      if (run.state.openTurn !== null) return void (await requestSummary(deps, run, null));
       return waitUntilStopped(run.cancellation.signal);
     case 'stuck':
       // The task waited for a sibling until it was stopped.

@@ -157,6 +157,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     tree,
     parent: parent?.run ?? null,
     ...(plan.fanOut === undefined ? {} : { drive: engine.driveItems }),
+    hookPorts: engine.hookPorts,
   });
   try {
     const grants = [...buildModeGrantEvents(deps, plan), ...buildRuleEvents(deps, plan)];

@@ -3,7 +3,7 @@ import type { PrefixCache } from '../prompt/prefix.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import type { RunningTasks } from '../task/running-tasks.ts';
-import type { TaskRun } from '../task/task-run.ts';
+import type { HookPorts, TaskRun } from '../task/task-run.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 
 /** The parts of an engine that every operation on its tasks needs. */
@@ -15,6 +15,7 @@ export interface EngineContext {
   readonly beginnings: LoopQueue;
   /** Runs the items of a template to their end. A template run does this instead of having a conversation. */
   readonly driveItems: (run: TaskRun) => Promise<TaskEnding>;
+  readonly hookPorts: HookPorts;
   /** Starts the loop of a task that was created or resumed. Never throws: every end is written to the task's log. */
   readonly startLoop: (run: TaskRun) => void;
 }

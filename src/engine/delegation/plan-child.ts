@@ -147,7 +147,16 @@ export function outlineChild(
     return new MusterError(lookup.error.code, `${agentField(request)}: ${lookup.error.message}`);
   }
   const agent = skill === undefined ? lookup.agent : restrictAgentToSkill(lookup.agent, skill);
-  if (agent instanceof MusterError) return agent;
+  return agent instanceof MusterError ? agent : planAgent(deps, by, agent, request);
+}
+
+/** Plans a child that is this agent, whether or not it could be chosen by name. Does not check the depth. */
+export function planAgent(
+  deps: SetupDeps,
+  by: Delegator,
+  agent: AgentDefinition,
+  request: ChildRequest,
+): ChildOutline | MusterError {
   const { rights, ...modes } = computeChildRights(by, agent);
   const { cwd, moment } = by;
   const sameMoment = moment === undefined ? {} : { moment };

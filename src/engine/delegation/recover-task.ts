@@ -23,6 +23,7 @@ import { readBoard } from '../task/tree-board.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
+import { toHookCallId } from '../../protocol/hook-fields.ts';
 import { unansweredCalls } from '../../protocol/state/conversation.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -40,7 +41,7 @@ import { createServerPort } from '../calls/server-port.ts';
 import { withdrawServerQuestion } from '../questions/ask-person.ts';
 import type { PortSetup } from '../shells/remote-work.ts';
 import { endStopped } from '../task/endings.ts';
-import type { StopOrder } from '../task/stop-order.ts';
+import { stopOrder, type StopOrder } from '../task/stop-order.ts';
 
 /** The position of a recovered task. */
 export interface TreePosition {
@@ -111,6 +112,7 @@ function recoverTask(engine: EngineContext, id: string, position: TreePosition):
       parent: position.parent,
       importedUpTo: deps.store.importedUpTo(id) ?? -1,
       ...(spec.fanOut === undefined ? {} : { drive: engine.driveItems }),
+      hookPorts: engine.hookPorts,
     });
     running.add(run);
     return run;
@@ -183,8 +185,18 @@ function recoverChild(engine: EngineContext, parent: TaskRun, id: string): reado
   try {
     const child = deps.store.exists(id) ? foldLog(deps.store, id) : null;
     if (isStartedByItsCall(parent, id, child)) return [];
+    if (child === null && parent.state.children.get(id)?.callId === toHookCallId(id)) {
+      recordLostChild(parent, id, 'the process ended before it started');
+      return [];
+    }
     if (child === null) throw new MusterError('NOT_FOUND', `the log of task ${id} is lost`);
-    if (child.end === null) return recoverTasks(engine, id, { tree: parent.tree, parent });
+    if (child.end === null) {
+      const recovered = recoverTasks(engine, id, { tree: parent.tree, parent });
+      // The hook that asked it does not wait any more.
+      if (child.spec.source === 'hook')
+        recovered[0].stop(stopOrder('parent', 'the process of the hook that asked it has ended'));
+      return recovered;
+    }
     recordChildEnd(parent, child);
     parent.tree.addTasks(listKnownDescendants(child));
     // The parent's budget was restored from the parent's log, which did not contain this end.

@@ -1,9 +1,11 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { callHookFields } from '../../protocol/hook-fields.ts';
 import type {
   AskHookModel,
   DefinitionHooks,
   HookEventName,
+  HookOccasion,
   HookOutcome,
   HookTask,
 } from '../../protocol/hook.ts';
@@ -25,6 +27,8 @@ interface TaskOccasion {
   /** The value that matchers are compared with. Default: null, so that every hook of the event runs. */
   readonly matched?: string | null;
   readonly fields: JsonObject;
+  /** Compares the condition of a hook with the call. Default: there is no call. */
+  readonly matchCondition?: HookOccasion['matchCondition'];
   /** Ends the hooks. Default: the signal that stops the task or interrupts its turn. */
   readonly signal?: AbortSignal;
 }
@@ -72,6 +76,7 @@ export async function runHooks(
     about = null,
     matched = null,
     fields,
+    matchCondition,
     signal = run.cancellation.turnSignal,
   }: TaskOccasion,
 ): Promise<HookOutcome> {
@@ -88,8 +93,18 @@ export async function runHooks(
       { callId, signal: ended },
       { ...question, purpose: `the question of a ${event} hook` },
     );
-  const occasion = { event, task, matched, fields, definitions, ask };
-  const outcome = await hooks.run(occasion, signal);
+  const { hookPorts } = run;
+  const occasion: HookOccasion = {
+    event,
+    task,
+    matched,
+    fields,
+    definitions,
+    ask,
+    askAgent: (...asked) => hookPorts.askAgent(run, ...asked),
+    callTool: (...called) => hookPorts.callTool(run, ...called),
+  };
+  const outcome = await hooks.run({ ...occasion, ...dropMissing({ matchCondition }) }, signal);
   if (isSilent(outcome)) return outcome;
   run.journal.record({ type: 'hook.ran', event, about, outcome });
   if (outcome.stop !== undefined) run.stop(stopOrder('client', `a hook ended it: ${outcome.stop}`));
@@ -131,6 +146,7 @@ export function describeHookTask(
     parentId: spec.parent,
     agentType: spec.agent.name,
     depth: permissions.rights.depth,
+    ...(spec.source === 'hook' ? { isVerifier: true } : {}),
     cwd: spec.cwd,
     mode: permissions.rights.mode,
     logFile: store.logPath(spec.id) ?? '',

@@ -1,4 +1,5 @@
-import { endHookFields } from '../../protocol/hook-fields.ts';
+import { batchHookFields, endHookFields } from '../../protocol/hook-fields.ts';
+import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import { createNotice } from '../../protocol/notice-text.ts';
 import type { EndReason } from '../../protocol/end-reason.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -17,9 +18,7 @@ export async function runStartHooks(deps: EngineDeps, run: TaskRun): Promise<voi
   if (parent === null) {
     if (deps.hooks?.beginSession(describeHookTask(deps.store, run)) !== true) return;
     const source = state.activation.number === 0 ? 'startup' : 'resume';
-    const fields = { source, model: `${spec.model.provider}/${spec.model.id}` };
-    const said = await runHooks(deps, run, { event: 'SessionStart', matched: source, fields });
-    queueContext(run, 'start', said.context);
+    queueContext(run, 'start', await runSessionStartHooks(deps, run, source));
     return;
   }
   run.isKnownToHooks = true;
@@ -53,6 +52,58 @@ export async function runPromptHooks(deps: EngineDeps, run: TaskRun): Promise<vo
     run.messagesSeenByHooks.add(id);
     queueContext(run, `prompt-${id}`, context);
   }
+}
+
+/**
+ * Runs the hooks after all calls of an answer have ended. What they say is added to the next request, and a refusal ends the
+ * task.
+ */
+export async function runBatchHooks(deps: EngineDeps, run: TaskRun): Promise<void> {
+  const { conversation, inputsFromHooks, turns } = run.state;
+  const { openCalls, results } = conversation;
+  if (run.cancellation.turnSignal.aborted || !hasHooks(deps, run, 'PostToolBatch')) return;
+  if (openCalls.some(({ id }) => !results.has(id))) return;
+  const calls = openCalls.map(({ id, name, input }) =>
+    batchHookFields(
+      { id, tool: canonicalToolName(name) ?? name, input: inputsFromHooks.get(id) ?? input },
+      results.get(id)?.text ?? '',
+    ),
+  );
+  const { block, context } = await runHooks(deps, run, {
+    event: 'PostToolBatch',
+    fields: { tool_calls: calls },
+  });
+  if (block !== undefined)
+    run.stop(stopOrder('client', `a hook ended it after its calls: ${block}`));
+  queueContext(run, `batch-${turns}`, context);
+}
+
+/**
+ * Runs the hooks after the context of a task was summarized. To the main agent, a conversation then begins again: what hooks of
+ * `SessionStart` say is added to the next request.
+ */
+export async function runCompactedHooks(
+  deps: EngineDeps,
+  run: TaskRun,
+  { trigger, summary }: { readonly trigger: 'auto' | 'manual'; readonly summary: string },
+): Promise<void> {
+  const fields = { trigger, compact_summary: summary };
+  await runHooks(deps, run, { event: 'PostCompact', matched: trigger, fields });
+  if (run.parent !== null) return;
+  const said = await runSessionStartHooks(deps, run, 'compact');
+  const { turns, conversation } = run.state;
+  queueContext(run, `compact-${turns}-${conversation.compaction.sinceAnswer}`, said);
+}
+
+async function runSessionStartHooks(
+  deps: EngineDeps,
+  run: TaskRun,
+  source: 'startup' | 'resume' | 'compact',
+): Promise<readonly string[]> {
+  const { provider, id } = run.spec.model;
+  const fields = { source, model: `${provider}/${id}` };
+  const { context } = await runHooks(deps, run, { event: 'SessionStart', matched: source, fields });
+  return context;
 }
 
 /**

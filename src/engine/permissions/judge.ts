@@ -4,7 +4,11 @@ import {
   type PermissionMode,
   type Rights,
 } from '../../protocol/permission.ts';
-import type { HookVerdict } from '../../protocol/hook.ts';
+import type { HookCondition, HookMatch, HookVerdict } from '../../protocol/hook.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
+import { lazy } from '../../base/lazy.ts';
+import { matchHookCondition } from '../../policy/hook-condition.ts';
 import { type ResolvedCall, type CallPath } from '../../policy/call.ts';
 import { isInside } from '../../base/path-inside.ts';
 import { decide, needsShellParser, pickStricter, STRICTNESS } from '../../policy/decide.ts';
@@ -22,8 +26,8 @@ import { workingDirectory } from '../task/inbox.ts';
 import { createFileAccess, findPathRisk } from './file-access.ts';
 import { denyLinkTargets } from './link-targets.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { ReadyCall } from '../task/prepared-call.ts';
-import type { CallingTask } from './prepare-call.ts';
+import type { PreparedCall, ReadyCall } from '../task/prepared-call.ts';
+import { prepareChangedCall, type CallingTask } from './prepare-call.ts';
 
 /** The decision about a call after a person has answered, if one was asked. */
 export interface Judgement {
@@ -33,6 +37,8 @@ export interface Judgement {
   readonly decision: Decision;
   /** The text for the model if the call is not allowed. */
   readonly refusal: string;
+  /** The call about which was decided. A hook may have changed its arguments. */
+  readonly call: ReadyCall;
 }
 
 /**
@@ -57,23 +63,74 @@ export async function judgeCall(
     if (decision.verdict !== 'ask') {
       const allowed = decision.verdict === 'allow';
       if (allowed) closeQuestion(run, ready);
-      return { allowed, pathAccess, decision, refusal: explainRefusal(decision) };
+      const refusal = explainRefusal(decision);
+      return { allowed, pathAccess, decision, refusal, call: ready };
     }
     if (!haveHooksAnswered) {
       haveHooksAnswered = true;
-      const { verdict } = await runHooks(deps, run, {
+      const { verdict, updatedInput } = await runHooks(deps, run, {
         event: 'PermissionRequest',
-        about: ready.call.id,
-        matched: ready.tool.name,
-        fields: describeCallForHooks(ready),
+        ...describeCallOccasion(deps, run, ready),
       });
-      ready = withHookVerdict(prepared, verdict);
+      const changed = changeArguments(run, prepared, updatedInput);
+      if (!changed.ready) {
+        const { text: refusal, decision: broken = decision } = changed;
+        return { allowed: false, pathAccess, decision: broken, refusal, call: ready };
+      }
+      ready = withHookVerdict(changed, verdict);
       continue;
     }
     const verdict = await askPerson(deps, run, { ready, call, decision, programs }, waiting);
-    if (verdict.kind === 'allowed') return { allowed: true, pathAccess, decision, refusal: '' };
-    if (verdict.kind === 'refused') return { ...verdict, allowed: false, pathAccess };
+    const judged = { pathAccess, call: ready };
+    if (verdict.kind === 'allowed') return { ...judged, allowed: true, decision, refusal: '' };
+    if (verdict.kind === 'refused') return { ...verdict, ...judged, allowed: false };
   }
+}
+
+/**
+ * Gives a call the arguments of a hook. A question that a hook wanted for the former ones is still asked. A planned call keeps
+ * its arguments, because hooks do not know the changes of its plan.
+ */
+function changeArguments(
+  run: TaskRun,
+  ready: ReadyCall,
+  input: JsonObject | undefined,
+): PreparedCall {
+  if (input === undefined || ready.decidedAs !== undefined) return ready;
+  const { hookVerdict, hookContext } = ready;
+  const changed = prepareChangedCall(run, ready, input);
+  if (!changed.ready) return changed;
+  const kept = hookVerdict?.verdict === 'ask' ? { hookVerdict } : {};
+  return { ...changed, ...dropMissing({ hookContext }), ...kept };
+}
+
+/** The part of an occasion for hooks that describes a call. */
+interface CallOccasion {
+  readonly about: string;
+  readonly matched: string;
+  readonly fields: JsonObject;
+  readonly matchCondition: (condition: HookCondition) => Promise<HookMatch>;
+}
+
+/** Describes a call for hooks. What the call accesses is found out when a hook with a condition needs it. */
+export function describeCallOccasion(
+  deps: EngineDeps,
+  run: CallingTask,
+  ready: ReadyCall,
+): CallOccasion {
+  const { rights } = run.permissions;
+  const describe = lazy(() =>
+    describeForDecision(deps, run, ready, { rights, alwaysParses: true }),
+  );
+  return {
+    about: ready.call.id,
+    matched: ready.tool.name,
+    fields: describeCallForHooks(ready),
+    matchCondition: async (condition) => {
+      const { call, context } = await describe();
+      return matchHookCondition(condition, call, rights, context);
+    },
+  };
 }
 
 /** Adds what another hook says about a call. The stricter of two verdicts counts. */
@@ -128,27 +185,8 @@ async function decideAlone(
   override: Partial<Pick<ResolvedCall, 'inToolSet'>> = {},
 ) {
   const rights = denyLinkTargets(addGrantedRules(deps, run), deps.home);
-  const described = { ...resolveCall(deps, run, ready), ...override };
-  const isExecution = described.kind === 'execute';
-  const isSandboxed = isExecution && (await deps.sandboxed());
-  const { machineIsSandbox: isMachineSandbox = false } = deps;
-  const needsParser = needsShellParser(described, rights, { isSandboxed, isMachineSandbox });
-  const { shellParser, ...findings } = needsParser
-    ? await (
-        await import('./command-proof.ts')
-      ).analyzeCommands(deps, run, ready, { sandboxed: isSandboxed })
-    : { shellParser: null };
-  const call = { ...described, ...findings };
-  const { home, stateDirectories } = deps;
-  const context: DecisionContext = {
-    home,
-    stateDirectories,
-    shellParser,
-    isSandboxed,
-    isMachineSandbox,
-    isInContainer: isExecution && !isSandboxed && deps.inContainer?.() === true,
-    ...(ready.hookVerdict === undefined ? {} : { hook: ready.hookVerdict }),
-  };
+  const { call, context } = await describeForDecision(deps, run, ready, { rights, ...override });
+  const { home, stateDirectories, shellParser } = context;
   const decideIn = (mode: PermissionMode): Decision => decide(call, { ...rights, mode }, context);
   const decision = addModeToGrant(
     markAcceptedEdit(decide(call, rights, context), decideIn),
@@ -161,6 +199,50 @@ async function decideAlone(
       : [];
   const pathAccess = createFileAccess({ call, rights, home, stateDirectories });
   return { call, decision, programs, pathAccess };
+}
+
+/** Finds out everything that a decision about a call depends on besides the rights. */
+async function describeForDecision(
+  deps: EngineDeps,
+  run: CallingTask,
+  ready: ReadyCall,
+  {
+    rights,
+    inToolSet,
+    alwaysParses = false,
+  }: {
+    /** The rights that say whether commands have to be parsed. */
+    readonly rights: Rights;
+    /** Default: whether the task has the tool. */
+    readonly inToolSet?: boolean;
+    /** True if commands are parsed whatever the rights are. Default: false. */
+    readonly alwaysParses?: boolean;
+  },
+): Promise<{ readonly call: ResolvedCall; readonly context: DecisionContext }> {
+  const resolved = resolveCall(deps, run, ready);
+  const described = inToolSet === undefined ? resolved : { ...resolved, inToolSet };
+  const isExecution = described.kind === 'execute';
+  const isSandboxed = isExecution && (await deps.sandboxed());
+  const { machineIsSandbox: isMachineSandbox = false } = deps;
+  const needsParser =
+    described.access.commands.length > 0 &&
+    (alwaysParses || needsShellParser(described, rights, { isSandboxed, isMachineSandbox }));
+  const { shellParser, ...findings } = needsParser
+    ? await (
+        await import('./command-proof.ts')
+      ).analyzeCommands(deps, run, ready, { sandboxed: isSandboxed })
+    : { shellParser: null };
+  const { home, stateDirectories } = deps;
+  const context: DecisionContext = {
+    home,
+    stateDirectories,
+    shellParser,
+    isSandboxed,
+    isMachineSandbox,
+    isInContainer: isExecution && !isSandboxed && deps.inContainer?.() === true,
+    ...(ready.hookVerdict === undefined ? {} : { hook: ready.hookVerdict }),
+  };
+  return { call: { ...described, ...findings }, context };
 }
 
 /** Marks a decision to ask about an edit that the mode acceptEdits would allow. */

@@ -7,7 +7,7 @@ import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall, PreparedCall, BrokenCall } from '../task/prepared-call.ts';
 import type { CallerPermissions } from '../task/task-permissions.ts';
 import { unescapeTags } from '../../base/control-tags.ts';
-import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { findToolOfFamily } from '../../protocol/model-families/describe-tools.ts';
 import { readServerCall, resolveServerTool, type ServerCall } from './server-call.ts';
 import { MCP_CALL } from '../../protocol/sent-call.ts';
@@ -57,6 +57,22 @@ export function prepareCall(
     // A meta tool without `describe` accesses nothing. Any other tool without it may access anything.
     access: access ?? (tool.kind === 'meta' ? NO_ACCESS : null),
   };
+}
+
+/**
+ * Prepares a call again with the arguments that a hook has given it. What hooks had said about the other arguments does not
+ * count any more.
+ */
+export function prepareChangedCall(
+  run: Pick<TaskRun, 'spec' | 'state' | 'view'>,
+  { call, tool }: ReadyCall,
+  input: JsonObject,
+): PreparedCall {
+  const prepared = prepareCall(run, { ...call, name: tool.name, input });
+  if (prepared.ready) return prepared;
+  const text = `A hook has changed the arguments of this call. ${prepared.text}`;
+  const decision = { verdict: 'deny', step: 'hook', reason: text } as const;
+  return { ...prepared, text, error: 'PERMISSION_DENIED', decision };
 }
 
 /** Finds the tool of the task that a model means, by its name for Muster, for a family of models, or for other products. */

@@ -4,7 +4,7 @@ import type { TaskSpec } from '../../protocol/task.ts';
 import { DELEGATING_TOOLS, LANDING_TOOL } from '../../protocol/tool-names.ts';
 import { isToolDisallowed } from '../../policy/rules/tool-cover.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import type { LandingTool } from '../task/task-run.ts';
+import type { LandingTool } from '../task/landing-tool.ts';
 
 /**
  * Finds the landing tool for a task that can delegate. Requests list it from the moment on at which a descendant gets a

@@ -9,8 +9,8 @@ import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { SlashCommandDefinition } from '../../protocol/slash-command.ts';
 import { newId } from '../../base/ids.ts';
 import { createCommandSandbox } from '../calls/tool-context.ts';
-import { describeCallForHooks, describeHookTask, listAgentHooks } from '../hooks/run-hooks.ts';
-import { decideNow } from '../permissions/judge.ts';
+import { describeHookTask, listAgentHooks } from '../hooks/run-hooks.ts';
+import { decideNow, describeCallOccasion } from '../permissions/judge.ts';
 import { denyLinkTargets } from '../permissions/link-targets.ts';
 import { prepareCall, type CallingTask } from '../permissions/prepare-call.ts';
 import { createReadOnlyContext } from '../permissions/read-for-task.ts';
@@ -130,17 +130,18 @@ function parseShellRules({ shellRules, path }: ShellPart['command']): readonly P
 
 /** Asks the hooks that come before a call. They may deny it or change its arguments, which are then decided about. */
 async function askHooks(
-  { hooks, store }: EngineDeps,
+  deps: EngineDeps,
   caller: CallingTask,
   ready: ReadyCall,
   part: ShellPart,
 ): Promise<ReadyCall> {
+  const { hooks, store } = deps;
   const definitions = listAgentHooks(caller.spec.agent);
   if (hooks === undefined || !hooks.has('PreToolUse', definitions)) return ready;
   const task = describeHookTask(store, caller);
-  const fields = describeCallForHooks(ready);
-  const matched = ready.tool.name;
-  const occasion = { event: 'PreToolUse', task, matched, fields, definitions } as const;
+  const { matched, fields, matchCondition } = describeCallOccasion(deps, caller, ready);
+  const about = { matched, fields, matchCondition, definitions };
+  const occasion = { event: 'PreToolUse', task, ...about } as const;
   const { verdict, updatedInput, stop } = await hooks.run(occasion, part.signal);
   if (stop !== undefined) throw refuse(part, `a hook ended it: ${stop}`);
   const prepared =

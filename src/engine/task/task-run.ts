@@ -1,7 +1,7 @@
 import { rejectOnAbort, deferred } from '../../base/async.ts';
 import { errorInfo, type ErrorInfo } from '../../base/errors.ts';
 import type { AttachmentDetails } from '../../protocol/attachment.ts';
-import type { RequestPrefix, ToolSpec } from '../../protocol/model.ts';
+import type { RequestPrefix } from '../../protocol/model.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { AnyTool, FileMemory } from '../../protocol/tool.ts';
 import { BackgroundShells } from '../shells/background-shells.ts';
@@ -13,6 +13,7 @@ import type { TaskEnding } from './endings.ts';
 import type { MeasuredRequest } from '../limits/estimate.ts';
 import { createFileMemory } from './shared-files.ts';
 import type { Journal } from './journal.ts';
+import type { LandingTool } from './landing-tool.ts';
 import { stopOrder, type StopOrder, childStopOrder, newInterruptionId } from './stop-order.ts';
 import { TaskSlot, type TaskTree } from './task-tree.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -20,15 +21,10 @@ import { TaskPermissions } from './task-permissions.ts';
 import { Cancellation } from './cancellation.ts';
 import type { EndReason } from '../../protocol/end-reason.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
+import type { AskHookAgent, CallHookTool, HookAnswer } from '../../protocol/hook.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
 import { CoalescedWork } from '../../base/coalesced-work.ts';
-
-/** The tool that lands what descendants left in their workspaces, and its description for the model of a task. */
-export interface LandingTool {
-  readonly tool: AnyTool;
-  readonly spec: ToolSpec;
-}
 
 /** The parts of a `TaskRun`. */
 export interface TaskRunParts {
@@ -49,6 +45,14 @@ export interface TaskRunParts {
   readonly cancellation?: Cancellation;
   /** See `TaskRun.drive`. */
   readonly drive?: (run: TaskRun) => Promise<TaskEnding>;
+  readonly hookPorts: HookPorts;
+}
+
+/** The ports by which hooks of a task use other parts of the engine. */
+export interface HookPorts {
+  /** Has a child of the task answer the question of a hook. */
+  readonly askAgent: (run: TaskRun, ...asked: Parameters<AskHookAgent>) => Promise<HookAnswer>;
+  readonly callTool: (run: TaskRun, ...called: Parameters<CallHookTool>) => Promise<HookAnswer>;
 }
 
 /** A task that runs in this process. Everything that must survive the process is in its journal. */
@@ -58,6 +62,7 @@ export class TaskRun {
   readonly parent: TaskRun | null;
   /** Runs the task to its end without a model; undefined for a conversation. */
   readonly drive: TaskRunParts['drive'];
+  readonly hookPorts: HookPorts;
   readonly permissions: TaskPermissions;
   readonly cancellation: Cancellation;
   readonly children: ChildRuns;
@@ -97,12 +102,11 @@ export class TaskRun {
   private readonly detaching = deferred<void>();
 
   constructor(deps: EngineDeps, parts: TaskRunParts) {
-    const { journal, parent, tree } = parts;
+    const { journal, parent, tree, prefix, landing } = parts;
     this.deps = deps;
     this.created = parts.created ?? null;
     this.recorded = journal.state.spec;
     this.journal = journal;
-    const { prefix, landing } = parts;
     this.firstPrefix = prefix;
     this.laterPrefix =
       landing === null ? prefix : { ...prefix, tools: [...prefix.tools, landing.spec] };
@@ -112,6 +116,7 @@ export class TaskRun {
     this.tree = tree;
     this.parent = parent;
     this.drive = parts.drive;
+    this.hookPorts = parts.hookPorts;
     this.permissions = new TaskPermissions({
       task: this,
       parent: parent?.permissions ?? null,
@@ -145,6 +150,7 @@ export class TaskRun {
       tree,
       signal,
       hadSlot: journal.state.lifetime.startedMs !== null,
+      worksForWaitingTask: this.spec.source === 'hook',
       record: (...events) => journal.record(...events),
     });
     parent?.children.add(this);

@@ -236,6 +236,8 @@ interface TaskSlotParts {
   readonly signal: AbortSignal;
   /** True when the task was at work before. It then needs no admission. */
   readonly hadSlot: boolean;
+  /** True if the task works while another task waits for it in the middle of its own work. It then needs no slot. */
+  readonly worksForWaitingTask: boolean;
   readonly record: (...events: readonly EventBody[]) => void;
 }
 
@@ -258,7 +260,7 @@ export class TaskSlot {
    * signal aborts.
    */
   async take(): Promise<void> {
-    if (this.slot !== null) return;
+    if (this.slot !== null || this.parts.worksForWaitingTask) return;
     this.pendingTake ??= this.acquire().finally(() => {
       this.pendingTake = null;
     });

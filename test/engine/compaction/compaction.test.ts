@@ -4,6 +4,7 @@ import type { ScriptedAnswer } from '../../scripted-model.ts';
 import { rerunTaskLog } from '../../../src/replay/rerun-tree.ts';
 import { createBranch } from '../../../src/replay/create-branch.ts';
 import { mapToolsByName } from '../../../src/replay/idle-deps.ts';
+import type { HookOccasion, HookPort } from '../../../src/protocol/hook.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
@@ -507,3 +508,38 @@ function copyInto(store: TestEngine['store'], events: readonly TaskEvent[]): voi
   log.append(rest.filter(({ type }) => type !== 'task.claimed'));
   log.close();
 }
+
+test('hooks are told before and after a summary, and may say again what has to be kept', async () => {
+  const told: HookOccasion[] = [];
+  const hooks: HookPort = {
+    has: (event) => ['PreCompact', 'PostCompact', 'SessionStart'].includes(event),
+    beginSession: () => false,
+    run: async (occasion) => {
+      told.push(occasion);
+      const context = occasion.event === 'SessionStart' ? ['use tabs'] : [];
+      return { context, records: [] };
+    },
+  };
+  const engine = compacting(reader(400, { size: 200 }), {
+    hooks,
+    settings: { noProgressCalls: 10_000 },
+    agent: { ...MAIN_AGENT, compactAt: 8_000 },
+  });
+  const task = await run(engine);
+  expect(task.state.end?.status).toBe('completed');
+  const summaries = engine.events.filter(({ type }) => type === 'context.summarised');
+  expect(summaries.length).toBeGreaterThan(1);
+  const { provider, id } = task.spec.model;
+  expect(told.map(({ event, matched, fields }) => [event, matched, fields])).toEqual(
+    summaries.flatMap((_, index) => [
+      ['PreCompact', 'auto', { trigger: 'auto', custom_instructions: '' }],
+      ['PostCompact', 'auto', { trigger: 'auto', compact_summary: summaryText(index + 1) }],
+      ['SessionStart', 'compact', { source: 'compact', model: `${provider}/${id}` }],
+    ]),
+  );
+  const after = engine.model.requests.filter((request) =>
+    textOf(request).includes('A hook says: use tabs'),
+  );
+  expect(after.length).toBeGreaterThan(0);
+  expect(await rerunOf(engine, task.spec.id)).toMatchObject({ difference: null });
+});

@@ -196,6 +196,69 @@ describe('hooks before a call', () => {
   });
 });
 
+describe('hooks before a question', () => {
+  const allow = { verdict: 'allow', reason: 'fine', source: USER } as const;
+  const ask = { verdict: 'ask', reason: 'look first', source: PROJECT } as const;
+  const other = { path: '/work/other' };
+
+  it.each<[string, Partial<Record<HookEventName, Said>>, EngineSetup, 'ran' | RegExp]>([
+    [
+      'allow it with other arguments',
+      { PermissionRequest: { verdict: allow, updatedInput: other } },
+      {},
+      'ran',
+    ],
+    [
+      'change its arguments alone',
+      { PermissionRequest: { updatedInput: other } },
+      {},
+      /Nobody is here/,
+    ],
+    [
+      'allow it with arguments that an ask rule asks about',
+      { PermissionRequest: { verdict: allow, updatedInput: other } },
+      { ask: ['Write'] },
+      /The ask rule `Write`/,
+    ],
+    [
+      'allow it with arguments outside of the roots',
+      { PermissionRequest: { verdict: allow, updatedInput: { path: '/etc/passwd' } } },
+      {},
+      /\/etc\/passwd/,
+    ],
+    [
+      'change its arguments to wrong ones',
+      { PermissionRequest: { verdict: allow, updatedInput: { path: 1 } } },
+      {},
+      /^A hook has changed the arguments of this call\. Write: path must be a text$/,
+    ],
+    [
+      'allow it although another hook asks',
+      { PreToolUse: { verdict: ask }, PermissionRequest: { verdict: allow, updatedInput: other } },
+      { mode: 'acceptEdits' },
+      /wants this call to be asked about: look first/,
+    ],
+    [
+      'change its arguments after another hook has allowed the former ones',
+      { PreToolUse: { verdict: allow }, PermissionRequest: { updatedInput: other } },
+      { ask: ['Write'] },
+      /The ask rule `Write`/,
+    ],
+  ])('%s', async (_, said, setup, result) => {
+    const { test, ran, main } = start(
+      { main: [calls(write('/work/a'))] },
+      Object.fromEntries(Object.entries(said).map(([event, each]) => [event, () => each])),
+      setup,
+    );
+    await main.end.written;
+    expect(ran).toEqual(result === 'ran' ? [other] : []);
+    expect(eventsOfType(test, 'call.started').map(({ input }) => input)).toEqual(ran);
+    expect(eventsOfType(test, 'call.refused').map(({ text }) => text)).toEqual(
+      result === 'ran' ? [] : [expect.stringMatching(result)],
+    );
+  });
+});
+
 describe('hooks after a call', () => {
   it('add to its result, and are told what failed', async () => {
     const { test, hooks, main } = start(
@@ -216,6 +279,62 @@ describe('hooks after a call', () => {
     });
     const [ended] = eventsOfType(test, 'call.ended');
     expect(ended?.nonce).toBeDefined();
+  });
+});
+
+describe('hooks after all calls of an answer', () => {
+  it('are told once of all of them, and add to the next request', async () => {
+    const { test, hooks, main } = start(
+      { main: [calls(write('/work/a'), call('Write', { path: 1 })), calls(write('/work/c'))] },
+      {
+        PreToolUse: ({ fields }) =>
+          fields['tool_use_id'] === undefined ? {} : { updatedInput: { path: '/work/b' } },
+        PostToolBatch: () => ({ context: ['run the tests'] }),
+      },
+      { mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    const batches = hooks.occasions.filter(({ event }) => event === 'PostToolBatch');
+    const call1 = {
+      tool_name: 'Write',
+      tool_input: { path: '/work/b' },
+      tool_response: 'wrote /work/b',
+    };
+    expect(batches.map(({ matched, fields }) => [matched, fields])).toMatchObject([
+      [
+        null,
+        {
+          tool_calls: [
+            call1,
+            {
+              tool_name: 'Write',
+              tool_input: { path: 1 },
+              tool_response: 'Write: path must be a text',
+            },
+          ],
+        },
+      ],
+      [null, { tool_calls: [call1] }],
+    ]);
+    expect(
+      toldTo(test, 'main')
+        .join('\n')
+        .match(/A hook says: run the tests/g),
+    ).toHaveLength(2);
+  });
+
+  it('end the task by a refusal', async () => {
+    const { test, main } = start(
+      { main: [calls(write('/work/a'))] },
+      { PostToolBatch: () => ({ block: 'that is enough' }) },
+      { mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    expect(test.model.requests).toHaveLength(1);
+    expect(main.state.end).toMatchObject({
+      status: 'stopped',
+      because: expect.stringContaining('that is enough'),
+    });
   });
 });
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { runPromptHook } from '../../src/hooks/run-prompt-hook.ts';
+import { dropMissing } from '../../src/base/drop-missing.ts';
+import { askHookQuestion } from '../../src/hooks/ask-question.ts';
 import type { AskHookModel } from '../../src/protocol/hook.ts';
 
 const FOREVER = new AbortController().signal;
@@ -9,12 +10,12 @@ function run(
   ask: AskHookModel | undefined,
   { input = '{"a":1}', timeoutMs = 5_000 } = {},
 ) {
-  return runPromptHook({
+  return askHookQuestion({
     action: { kind: 'prompt', prompt },
     input,
     timeoutMs,
     signal: FOREVER,
-    ask,
+    ...dropMissing({ ask }),
   });
 }
 
