@@ -19,8 +19,12 @@ export type { CustomTool, ToolDefinition } from './library/define-tool.ts';
 export type {
   AnswerQuestion,
   BranchOptions,
+  FunctionHook,
+  JudgeCall,
+  JudgedCall,
   Model,
   MusterOptions,
+  Narrowing,
   ResumeOptions,
   RunBudget,
   RunOptions,

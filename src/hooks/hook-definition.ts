@@ -1,3 +1,4 @@
+import type { JsonObject } from '../base/json.ts';
 import type {
   HookCondition,
   HookEventName,
@@ -6,6 +7,15 @@ import type {
   HookToolCall,
 } from '../protocol/hook.ts';
 import { describeHookMoment } from '../protocol/hook-text.ts';
+
+/**
+ * A hook of a program that uses Muster as a library. It gets the input of a hook as an object, and returns what a command hook
+ * prints as JSON, or nothing.
+ */
+export type HookFunction = (
+  input: JsonObject,
+  context: { readonly signal: AbortSignal },
+) => unknown;
 
 /** A hook that runs a program. */
 export interface CommandAction {
@@ -43,7 +53,21 @@ export interface ToolAction extends Omit<HookToolCall, 'source'> {
   readonly kind: 'mcp_tool';
 }
 
-export type HookAction = CommandAction | HttpAction | PromptAction | AgentAction | ToolAction;
+/** A hook that is a function of the program. */
+export interface FunctionAction {
+  readonly kind: 'function';
+  /** The position in the options of the program. Different functions have different names. */
+  readonly name: string;
+  readonly run: HookFunction;
+}
+
+export type HookAction =
+  | CommandAction
+  | HttpAction
+  | PromptAction
+  | AgentAction
+  | ToolAction
+  | FunctionAction;
 
 /** One hook of a file. */
 export interface HookDefinition {
@@ -71,6 +95,7 @@ export interface HookDefinition {
 /** Returns the command, the address or the question of a hook, for people. */
 export function describeAction(action: HookAction): string {
   if (action.kind === 'http') return action.url;
+  if (action.kind === 'function') return action.name;
   if (action.kind === 'prompt' || action.kind === 'agent') return action.prompt;
   if (action.kind === 'mcp_tool') return `${action.tool} of MCP server ${action.server}`;
   return [action.command, ...(action.args ?? [])].join(' ');

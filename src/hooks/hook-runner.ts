@@ -164,6 +164,10 @@ class ParallelRunner implements HookRunner {
         const { runHttpHook } = await import('./run-http-hook.ts');
         return await runHttpHook({ ...common, action }, this.#options);
       }
+      if (action.kind === 'function') {
+        const { runFunctionHook } = await import('./function-hook.ts');
+        return await runFunctionHook({ run: action.run, input, timeoutMs, signal });
+      }
       const { runCommandHook } = await import('./run-command-hook.ts');
       return await runCommandHook({ ...common, action, task: occasion.task }, this.#options);
     } catch (thrown) {

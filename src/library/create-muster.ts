@@ -7,6 +7,7 @@ import { checkFields } from './check-fields.ts';
 import type { Muster } from './contract.ts';
 import type { MusterConfig } from './config.ts';
 import { createInstance } from './create-instance.ts';
+import { readFunctionHooks } from './function-hooks.ts';
 import type { MusterOptions } from './options.ts';
 import {
   createFunctionModel,
@@ -59,6 +60,8 @@ function checkOptions(options: MusterOptions): void {
     ask: 'array',
     deny: 'array',
     onQuestion: 'function',
+    policy: 'function',
+    hooks: 'object',
     trustProject: ['boolean', 'function'],
     environment: 'object',
     config: 'object',
@@ -103,6 +106,7 @@ async function toSessionOptions(
       models: [...models.own, ...functions],
       config: addModels(options.config ?? {}, models),
       commandEnvironment: environments.commands,
+      hooks: readFunctionHooks(options).map((hook) => support.createFunctionHook(hook)),
       context: Object.entries(context).map(([name, text]) => ({
         name,
         read: typeof text === 'string' ? () => text : text,

@@ -1,4 +1,6 @@
 import type { AnswerRequest, ProgramContext, ProjectFileToTrust } from '../api/index.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { HookEventName } from '../protocol/hook.ts';
 import type { LanguageModelObject } from '../protocol/language-model.ts';
 import type { ModelPort } from '../protocol/model.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
@@ -24,6 +26,42 @@ export type AnswerQuestion = (
   question: Question,
   context: { readonly signal: AbortSignal },
 ) => string | AnswerRequest | Promise<string | AnswerRequest>;
+
+/** A call that a policy judges. */
+export interface JudgedCall {
+  readonly tool: string;
+  readonly input: JsonObject;
+  /** The name of the agent that makes the call. Undefined for the main agent. */
+  readonly agent?: string;
+  /** The depth of the task in its tree. 0: the main agent. */
+  readonly depth: number;
+  readonly cwd: string;
+}
+
+/** The verdict of a policy about a call. Nothing: the rules decide. */
+export type JudgeCall = (
+  call: JudgedCall,
+  context: { readonly signal: AbortSignal },
+) => Narrowing | undefined | Promise<Narrowing | undefined>;
+
+/** A verdict that narrows. The reason is for the model and for people. */
+export interface Narrowing {
+  readonly decision: 'ask' | 'deny';
+  readonly reason: string;
+}
+
+/** A function that runs as a hook. */
+export interface FunctionHook {
+  /** The pattern for the tool or other value, as in settings: `Bash`, `Edit|Write`, `mcp__.*`. Default: every occasion. */
+  readonly matcher?: string;
+  /** Default: 60. */
+  readonly timeoutSeconds?: number;
+  /** Gets the input of the hook, and returns its output in Claude Code's format, or nothing. */
+  run(
+    input: JsonObject,
+    context: { readonly signal: AbortSignal },
+  ): JsonObject | undefined | void | Promise<JsonObject | undefined | void>;
+}
 
 /** The options of `createMuster`. All are optional, except that a model must be named unless `inherit` is set. */
 export interface MusterOptions {
@@ -63,6 +101,16 @@ export interface MusterOptions {
   readonly deny?: readonly string[];
   /** Answers the questions of tasks. Default: what would need an answer is refused. */
   readonly onQuestion?: AnswerQuestion;
+  /**
+   * Judges each call before Muster's own rules do: `deny` or `ask`, with a reason for the model, or nothing to leave the decision to
+   * the rules. It can only narrow: nothing that it returns allows a call. An error that it throws refuses the call.
+   */
+  readonly policy?: JudgeCall;
+  /**
+   * Functions that run at the events of Claude Code's hooks (docs/hooks.md). They get the fields of a hook's input and return the
+   * fields of its output, or nothing. Default: none.
+   */
+  readonly hooks?: Readonly<Partial<Record<HookEventName, readonly FunctionHook[]>>>;
   /**
    * True to use the project's files (configuration, permissions, agents, skills, hooks) of `cwd`, a function to decide about each.
    * Default: false, so only files are used that the user has approved.

@@ -8,7 +8,7 @@ export interface HookRow {
   readonly matcher: string;
   /** The permission rule that the call must match (`if`). Absent if there is none. */
   readonly condition?: string;
-  readonly kind: 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool';
+  readonly kind: 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool' | 'function';
   /** The command, the address or the question. */
   readonly what: string;
   readonly source: HookSource;
@@ -47,6 +47,7 @@ const PREFIXES = {
   prompt: 'ask: ',
   agent: 'have a subagent answer: ',
   mcp_tool: 'call ',
+  function: 'function ',
 } as const;
 
 function formatHook({

@@ -60,6 +60,7 @@ const VERBS = {
   http: 'sends what happens to',
   prompt: 'asks the fast model, at your cost:',
   mcp_tool: 'calls, if a rule allows it,',
+  function: 'calls the function',
   agent: 'has a subagent that only reads answer, at your cost:',
 } as const;
 

@@ -30,13 +30,13 @@ export async function openSessionHooks(
   session: SessionConfig,
   parts: HookParts,
 ): Promise<HookRunner> {
-  const { hookFiles, plugins, onNotice } = session;
+  const { hookFiles, plugins, program, onNotice } = session;
   for (const problem of hookFiles.problems) onNotice(problem);
   if (hookFiles.files.length === 0 && plugins.hooks.length === 0)
-    return new SessionHooks(session, parts, []);
+    return new SessionHooks(session, parts, program.hooks);
   const { hooks, problems } = await readSessionHooks(session);
   for (const problem of problems) onNotice(problem);
-  return new SessionHooks(session, parts, hooks);
+  return new SessionHooks(session, parts, [...program.hooks, ...hooks]);
 }
 
 /** Reads the hooks of the settings and of the active plugins. */

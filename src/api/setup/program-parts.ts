@@ -1,4 +1,5 @@
 import type { AnyTool } from '../../protocol/tool.ts';
+import type { HookDefinition } from '../../hooks/hook-definition.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { OwnModel } from '../../model/own-models.ts';
 
@@ -18,9 +19,17 @@ export interface ProgramParts {
   /** A configuration with the sections and keys of `config.toml`. It takes precedence over files and the environment. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly context: readonly ProgramContext[];
+  /** Functions of the program that run as hooks, before those of files. */
+  readonly hooks: readonly HookDefinition[];
   /** The variables from which commands get theirs. Default: those of the session. */
   readonly commandEnvironment?: Environment;
 }
 
 /** The parts of a session that no program has opened. */
-export const NO_PROGRAM: ProgramParts = { tools: [], models: [], config: {}, context: [] };
+export const NO_PROGRAM: ProgramParts = {
+  tools: [],
+  models: [],
+  config: {},
+  context: [],
+  hooks: [],
+};
