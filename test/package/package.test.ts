@@ -126,7 +126,7 @@ describe.each(NODES)('installed under Node $version', ({ version: nodeVersion, n
   it.runIf(node !== null)('all three entries can be imported', async () => {
     const code = [
       "const [api, events, testing] = await Promise.all(['', '/events', '/testing'].map((entry) => import('muster-agent' + entry)));",
-      'console.log(typeof api.openTasks, Object.keys(events).length > 0, typeof testing.startFakeModel);',
+      'console.log(typeof api.createMuster, Object.keys(events).length > 0, typeof testing.startFakeModel);',
     ].join('\n');
     const file = join(prefix, 'imports.mjs');
     writeFileSync(file, code);
