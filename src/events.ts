@@ -7,6 +7,13 @@ export type * from './protocol/end-reason.ts';
 export { LOG_VERSION } from './protocol/events/event.ts';
 export type * from './protocol/events/event.ts';
 export type * from './protocol/input.ts';
+export type {
+  AnswerLine,
+  InputLine,
+  InterruptLine,
+  UserLine,
+  UserMessageLine,
+} from './protocol/input-line.ts';
 export type * from './protocol/message.ts';
 export type { EFFORTS, Effort } from './protocol/model.ts';
 export type * from './protocol/permission.ts';

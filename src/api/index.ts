@@ -19,6 +19,8 @@ export type { UsageKey } from '../protocol/usage-keys.ts';
 export const loadDefinitions = () => import('./definitions.ts');
 /** Loads `openSession`, which opens a session. */
 export const loadSessions = () => import('./open-session.ts');
+/** Loads the function that passes on the messages of a conversation. */
+export const loadConversations = () => import('./session/converse.ts');
 /** Loads the check of values against a JSON schema. */
 export const loadSchemaCompiler = () => import('../engine/structured/compile-schema.ts');
 /** Loads the functions for programs that use Muster as a library. */
