@@ -10,6 +10,13 @@ export { startFakeModel, type FakeModel, type FakeModelOptions } from './fake-mo
 export type { PromptCacheOptions } from './prompt-cache.ts';
 export type { RecordedViolation } from './request-recorder.ts';
 export type { Rule, RuleCondition } from './rules.ts';
+export {
+  startCassette,
+  type Cassette,
+  type CassetteOptions,
+  type CassetteTarget,
+} from './cassette/cassette.ts';
+export type { NormalizedRequest } from './cassette/normalize-request.ts';
 export { recordLog, createLog, type LoggedCall, type RecordedLog } from './record-log.ts';
 export {
   expectCalls,
