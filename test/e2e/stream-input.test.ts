@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lastUserText, toolResultRounds, type RecordedRequest } from '../../src/testing/index.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
 import type { Running } from './muster.ts';
-import { clean, tasks } from './tasks.ts';
+import { clean, delegate, delegating, tasks } from './tasks.ts';
 import { bash, openWorld } from './world.ts';
 
 const STREAM = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json'];
@@ -254,5 +254,19 @@ describe('muster tasks watch --from', () => {
       code: 2,
       stderr: expect.stringContaining('--from counts the events of one task'),
     });
+  });
+
+  it('gives the events that tasks below it have written since then', async () => {
+    await using world = await openWorld({
+      script: delegating([delegate('part 1'), delegate('part 2')], () => ({ text: 'done' })),
+    });
+    const run = await world.run(STREAM, { stdin: '{"type":"user","text":"go"}\n' });
+    const all = clean(run).trimEnd().split('\n').slice(0, -1);
+    const { task: id } = JSON.parse(all[0] ?? '');
+    const from = all.findIndex((line) => JSON.parse(line).type === 'child.created');
+    const { seq } = JSON.parse(all[from] ?? '');
+    const watched = clean(await tasks(world, 'watch', id, '--json', '--from', String(seq)));
+    const events = watched.trimEnd().split('\n').slice(0, -1);
+    expect(events.toSorted()).toEqual(all.slice(from).toSorted());
   });
 });
