@@ -51,7 +51,9 @@ it.runIf(needs('python3', 'python3'))(
     ]);
     expect(stdout.trimEnd().split('\n')).toEqual(transcript?.shown);
     const results = world.model.requests.at(-1)?.messages.flatMap(({ toolResults }) => toolResults);
-    expect(results?.map((result) => result.text)).toEqual([expect.stringContaining('The user was asked and said no')]);
+    expect(results?.map((result) => result.text)).toEqual([
+      expect.stringContaining('The user was asked and said no'),
+    ]);
   },
 );
 
