@@ -55,10 +55,10 @@ const CHUNKS: CodeSplittingGroup[] = [
       [
         String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
         String.raw`src/base/(clock|control-tags|drop-missing|ids|json|jsonl|local-time|title)\.ts$`,
-        String.raw`src/protocol/(agent|hook|hook-text|outside-text|stream-line|state/(ledger|overlaps|steady-time|workspace-view))\.ts$`,
+        String.raw`src/protocol/(agent|board|hook|hook-text|outside-text|stream-line|state/(ledger|overlaps|steady-time|workspace-view))\.ts$`,
         // Node's own module, which otherwise would be in one of the chunks that use it.
         String.raw`builtin:os$`,
-        String.raw`src/(sys/(files/file-errors|processes/core-dumps)|report/cost-text|agents/example-agents)\.ts$`,
+        String.raw`src/(sys/(files/file-errors|processes/core-dumps)|report/(board-lines|cost-text)|agents/example-agents)\.ts$`,
       ].join('|'),
     ),
     priority: 4,

@@ -4,10 +4,11 @@ import { createGenerator, type Schema } from 'ts-json-schema-generator';
 
 const root = dirname(import.meta.dirname);
 
-/** The types that programs get as JSON, by the names that `muster schema` has for them. */
+/** The types that programs get or write as JSON, by the names that `muster schema` has for them. */
 const TYPES = {
   agent: 'AgentDetails',
   event: 'TaskEvent',
+  input: 'InputLine',
   result: 'ResultEnvelope',
   stream: 'StreamLine',
   task: 'ListedTask',
@@ -17,6 +18,7 @@ const FILES = [
   'api/agents/show.ts',
   'front/cli/commands/tasks/list.ts',
   'protocol/events/event.ts',
+  'protocol/input-line.ts',
   'protocol/result.ts',
   'protocol/stream-line.ts',
 ];

@@ -18,6 +18,13 @@ export type * from './protocol/initial-context.ts';
 export type * from './protocol/input.ts';
 export type { LimitHit, OptionalLimitField } from './protocol/limits.ts';
 export type * from './protocol/memory.ts';
+export type {
+  AnswerLine,
+  InputLine,
+  InterruptLine,
+  UserLine,
+  UserMessageLine,
+} from './protocol/input-line.ts';
 export type * from './protocol/message.ts';
 export type * from './protocol/model.ts';
 export type * from './protocol/output-cap.ts';

@@ -18,6 +18,8 @@ export { contextLines } from './tasks/context-lines.ts';
 export const loadDefinitions = () => import('./definitions.ts');
 /** Loads `openSession`, which opens a session. */
 export const loadSessions = () => import('./open-session.ts');
+/** Loads the function that passes on the messages of a conversation. */
+export const loadConversations = () => import('./session/converse.ts');
 /** Loads the check of values against a JSON schema. */
 export const loadSchemaCompiler = () => import('../engine/structured/compile-schema.ts');
 /** Loads the functions for programs that use Muster as a library. */

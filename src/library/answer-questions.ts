@@ -1,6 +1,6 @@
-import type { QuestionAnswer, Session } from '../api/index.ts';
+import type { Session } from '../api/index.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
-import type { Question } from '../protocol/question.ts';
+import { createRefusal, type Question } from '../protocol/question.ts';
 import type { AnswerQuestion } from './options.ts';
 
 /**
@@ -44,21 +44,9 @@ export function answerQuestions(session: Session, answer: AnswerQuestion): () =>
 function refuse(session: Session, question: Question, problem: string): void {
   const reason = `the program gave no answer: ${problem}`;
   try {
-    session.answer({ question: question.id, ...toRefusal(question, reason) });
+    session.answer({ question: question.id, ...createRefusal(question, reason) });
   } catch (thrown) {
     // Somebody else has answered in the meantime.
     if (!(thrown instanceof MusterError)) throw thrown;
-  }
-}
-
-function toRefusal({ kind }: Question, reason: string): Omit<QuestionAnswer, 'question'> {
-  switch (kind) {
-    case 'permission':
-    case 'plan':
-      return { text: 'no', reason };
-    case 'input':
-      return { text: reason };
-    case 'server':
-      return { text: 'cancel' };
   }
 }

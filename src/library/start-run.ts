@@ -1,6 +1,6 @@
 import { deferred, onAbort } from '../base/async.ts';
 import { MusterError, UsageError } from '../base/errors.ts';
-import type { EventListener, Run, Session } from '../api/index.ts';
+import { loadConversations, type EventListener, type Run, type Session } from '../api/index.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { MusterRun, RunEvent, RunResult } from './contract.ts';
 import { EventQueue } from './event-queue.ts';
@@ -37,6 +37,21 @@ export function startRun<Output>(plan: RunPlan<Output>): MusterRun<Output> {
     current?.stop(reason);
     await result.catch(() => {});
   };
+  const finish = async (first: Run): Promise<ResultEnvelope> => {
+    const { messages } = plan;
+    if (messages === undefined) return first.result;
+    const { converse } = await loadConversations();
+    return converse({
+      first,
+      messages,
+      stopped: stopped.promise,
+      send: (message) => session.send(id, message),
+      async resume(prompt) {
+        current = await session.resume({ id, prompt }, onEvent);
+        return current;
+      },
+    });
+  };
   const work = async (): Promise<RunResult<Output>> => {
     await Promise.resolve();
     const stopWatching = plan.hasDeltas
@@ -50,13 +65,7 @@ export function startRun<Output>(plan: RunPlan<Output>): MusterRun<Output> {
       started.resolve();
       if (signal !== undefined)
         stopListening = onAbort(signal, () => void stop('the signal of the program aborted'));
-      const envelope = await converse(plan, current, {
-        stopped: stopped.promise,
-        async resume(prompt) {
-          current = await session.resume({ id, prompt }, onEvent);
-          return current;
-        },
-      });
+      const envelope = await finish(current);
       queue.end();
       return plan.toResult(envelope);
     } catch (thrown) {
@@ -101,40 +110,4 @@ async function readFirst(messages: AsyncIterator<string> | undefined): Promise<s
   const first = await messages.next();
   if (first.done === true) throw new UsageError('the prompt has no message');
   return first.value;
-}
-
-interface Conversation {
-  /** Continues the task, which has ended, with the next message. */
-  resume(prompt: string): Promise<Run>;
-  /** Resolves when the run is stopped. No message is read any more then. */
-  readonly stopped: Promise<void>;
-}
-
-/** Passes on the messages of the program until there are no more, and returns the last result. */
-async function converse<Output>(
-  { id, session, messages }: RunPlan<Output>,
-  first: Run,
-  { resume, stopped }: Conversation,
-): Promise<ResultEnvelope> {
-  let run = first;
-  if (messages === undefined) return run.result;
-  for (;;) {
-    const message = await Promise.race([messages.next(), stopped]);
-    if (message === undefined) await messages.return?.();
-    if (message === undefined || message.done === true) return run.result;
-    if (sendIfRunning(session, id, message.value)) continue;
-    await run.result;
-    run = await resume(message.value);
-  }
-}
-
-/** Sends a message to a task. Returns false if the task has ended or is about to end. */
-function sendIfRunning(session: Session, id: string, message: string): boolean {
-  try {
-    session.send(id, message);
-    return true;
-  } catch (thrown) {
-    if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND') return false;
-    throw thrown;
-  }
 }

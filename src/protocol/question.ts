@@ -178,3 +178,22 @@ export function areSimilar(a: Question, b: Question): boolean {
 function isSameFilledList(a: readonly string[] = [], b: readonly string[] = []): boolean {
   return a.length > 0 && a.length === b.length && a.every((each, index) => each === b[index]);
 }
+
+/**
+ * Creates the answer that refuses a question, for a program that has no other answer. A question of AskUser is answered with the
+ * reason, because it has no refusal.
+ */
+export function createRefusal(
+  { kind }: Pick<Question, 'kind'>,
+  reason: string,
+): { readonly text: string; readonly reason?: string } {
+  switch (kind) {
+    case 'permission':
+    case 'plan':
+      return { text: 'no', reason };
+    case 'input':
+      return { text: reason };
+    case 'server':
+      return { text: 'cancel' };
+  }
+}

@@ -17,6 +17,13 @@ export function createBaseUrls(url: string): BaseUrls {
 /** The API key that clients send. The server accepts any key. */
 const API_KEY = 'fake-key';
 
+interface ClientSettings {
+  readonly url: string;
+  readonly model: string;
+  /** Default: a key that no provider accepts. */
+  readonly apiKey?: string | undefined;
+}
+
 /**
  * Returns the environment variables with which Muster uses the fake server with a protocol. `chat` uses the variables for a
  * compatible server. For `responses`, the base URL contains the endpoint, because Muster otherwise uses this protocol only
@@ -24,13 +31,13 @@ const API_KEY = 'fake-key';
  */
 export function environmentFor(
   protocol: WireProtocol,
-  { url, model }: { readonly url: string; readonly model: string },
+  { url, model, apiKey = API_KEY }: ClientSettings,
 ): Record<string, string> {
   const environments: Record<WireProtocol, Record<string, string>> = {
-    anthropic: { ANTHROPIC_API_KEY: API_KEY, ANTHROPIC_BASE_URL: url },
-    responses: { OPENAI_API_KEY: API_KEY, OPENAI_BASE_URL: `${url}/v1/responses` },
-    chat: { LLM_API_KEY: API_KEY, LLM_BASE_URL: `${url}/v1`, LLM_MODEL_ID: model },
-    google: { GEMINI_API_KEY: API_KEY, GOOGLE_GEMINI_BASE_URL: url },
+    anthropic: { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_BASE_URL: url },
+    responses: { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: `${url}/v1/responses` },
+    chat: { LLM_API_KEY: apiKey, LLM_BASE_URL: `${url}/v1`, LLM_MODEL_ID: model },
+    google: { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: url },
   };
   return environments[protocol];
 }

@@ -1,6 +1,7 @@
 /**
- * `muster-agent/testing`: a fake model server and checks, for tests of programs that use Muster.
+ * `muster-agent/testing`: scripted models, a fake model server and checks, for tests of programs that use Muster.
  */
+export type { ModelRequest } from '../protocol/model.ts';
 export type { ScriptedAnswer as Answer, AnswerToolCall, Fault, FaultKind } from './answer.ts';
 export type { AnswerHandler } from './rules.ts';
 export { assertAppendOnly, canonicalPrefix, type CanonicalPrefix } from './canonical-prefix.ts';
@@ -9,6 +10,28 @@ export { startFakeModel, type FakeModel, type FakeModelOptions } from './fake-mo
 export type { PromptCacheOptions } from './prompt-cache.ts';
 export type { RecordedViolation } from './request-recorder.ts';
 export type { Rule, RuleCondition } from './rules.ts';
+export {
+  startCassette,
+  type Cassette,
+  type CassetteOptions,
+  type CassetteTarget,
+} from './cassette/cassette.ts';
+export type { NormalizedRequest } from './cassette/normalize-request.ts';
+export { recordLog, createLog, type LoggedCall, type RecordedLog } from './record-log.ts';
+export {
+  expectCalls,
+  expectChildren,
+  expectLimits,
+  expectRefusals,
+  type ExpectedCall,
+} from './expect-log.ts';
+export {
+  scriptedModel,
+  type ModelScript,
+  type ScriptedModelAnswer,
+  type ScriptedModelCall,
+  type ScriptedModel,
+} from './scripted-model.ts';
 export { checkRequest, type CheckedRequest } from './strict/check-request.ts';
 export { CHAT_SERVERS, type ChatServer, type StrictOptions } from './strict/options.ts';
 export { describeViolations, type Violation } from './strict/rule.ts';

@@ -7,7 +7,7 @@ import { runMuster, Sandbox } from './muster.ts';
 import { clean, delegate, delegating, listed, tasks } from './tasks.ts';
 import { bash, callsInTurn, openWorld } from './world.ts';
 
-const NAMES = ['agent', 'config', 'event', 'result', 'stream', 'task'] as const;
+const NAMES = ['agent', 'config', 'event', 'input', 'result', 'stream', 'task'] as const;
 type Name = (typeof NAMES)[number];
 
 const schemas = new Map<Name, unknown>();
@@ -112,6 +112,7 @@ describe('muster schema', () => {
     const values: Readonly<Record<Exclude<Name, 'config'>, unknown>> = {
       agent: JSON.parse(clean(await world.run(['agents', 'show', 'Explore', '--json']))),
       event: stream[0],
+      input: { type: 'answer', question: 'q', text: 'no', reason: 'later', scope: 'task' },
       result: JSON.parse(clean(await tasks(world, 'show', String(stream[0]?.['task']), '--json'))),
       stream: stream.at(-1),
       task: (await listed(world))[0],
@@ -164,6 +165,7 @@ const NEEDED: Readonly<Record<Exclude<Name, 'config'>, readonly string[]>> = {
     'spec.rights.rules.allow',
     'spec.limits',
   ],
+  input: ['type', 'question', 'text'],
   result: ['status', 'data.task_id', 'data.receipt.commands', 'data.usage.input', 'stats.time_ms'],
   stream: ['type', 'text', 'data.status', 'data.receipt.children', 'context.cwd', 'error'],
   task: ['id', 'root', 'status', 'source', 'created', 'paidTokens'],

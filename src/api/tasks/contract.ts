@@ -17,7 +17,7 @@ import type { AnswerOutcome, AskedQuestion } from './questions.ts';
 import type { StopOutcome } from './stop-task.ts';
 import type { TaskMessage, SentMessage } from './send-message.ts';
 import type { UsageQuery, UsageReport } from './usage-report.ts';
-import type { WatchEnd, WatchListener } from './watch-tasks.ts';
+import type { WatchEnd, WatchOptions } from './watch-tasks.ts';
 import type { TreeListener } from './follow-tree.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { AnswerRequest } from '../../engine/questions/parse-answer.ts';
@@ -78,10 +78,7 @@ export interface Tasks {
    * and new tasks until `signal` aborts. If the data directory was missing or empty, and `create` is not set, no task
    * is ever found.
    */
-  watch(
-    id: string | null,
-    options: { readonly listener: WatchListener; readonly signal: AbortSignal },
-  ): Promise<WatchEnd>;
+  watch(id: string | null, options: WatchOptions): Promise<WatchEnd>;
   /**
    * Reports the current state of a task and its descendants, and follows them until `signal` aborts, even after they
    * have ended. Rejects if the logs cannot be read.

@@ -10,10 +10,12 @@ export class WatchStart {
   private readonly at: number;
   private readonly shift: number;
 
-  constructor(clock: Clock) {
+  /** `at`: the time of the first event that counts as new. Default: now. */
+  constructor(clock: Clock, at?: number) {
     this.clock = clock;
-    this.at = clock.now();
-    this.shift = measureClockShift(clock, this.at);
+    const now = clock.now();
+    this.at = at ?? now;
+    this.shift = measureClockShift(clock, now);
   }
 
   /** Checks whether an event was written since the start. */

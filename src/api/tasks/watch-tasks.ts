@@ -38,6 +38,17 @@ interface NewEvent {
   readonly fold: LogFold;
 }
 
+/** The options of a watch. */
+export interface WatchOptions {
+  readonly listener: WatchListener;
+  readonly signal: AbortSignal;
+  /**
+   * The number of an event of the watched task: this event and all later ones are reported first, with the events that tasks
+   * below it have written since the event before. Default: only events from now on.
+   */
+  readonly from?: number;
+}
+
 /**
  * Follows tasks in any process by reading what is added to their logs. Follows the task `top` with its descendants
  * until it ends. If `top` is null, follows all running and new tasks until `signal` aborts.
@@ -45,10 +56,12 @@ interface NewEvent {
 export async function watchTasks(
   store: TaskStore,
   top: string | null,
-  { listener, signal }: { readonly listener: WatchListener; readonly signal: AbortSignal },
+  { listener, signal, from }: WatchOptions,
 ): Promise<WatchEnd> {
   const watch = new Watch(store, top, listener);
-  for (let end = watch.begin(); ; end = watch.poll()) {
+  const begin = () =>
+    top === null || from === undefined ? watch.begin() : watch.beginFrom(top, from);
+  for (let end = begin(); ; end = watch.poll()) {
     if (end !== null) return end;
     await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
     if (signal.aborted) return 'aborted';
@@ -63,7 +76,7 @@ class Watch {
   /** The number of the last event of each task that was reported or skipped. */
   private readonly lastSeqs = new Map<string, number>();
   /** The start of the watch. Earlier events are skipped. */
-  private readonly start = new WatchStart(systemClock);
+  private start = new WatchStart(systemClock);
   private locked: readonly string[] = [];
 
   constructor(store: TaskStore, top: string | null, listener: WatchListener) {
@@ -89,6 +102,18 @@ class Watch {
       else this.logs.delete(state.spec.id);
     }
     return null;
+  }
+
+  /** Reports the events of the watched task from a number on, and what tasks below it have written since the event before. */
+  beginFrom(top: string, from: number): WatchEnd | null {
+    let before = 0;
+    this.store.scan(top, ({ seq, ts }) => {
+      if (seq < from) before = ts;
+    });
+    this.start = new WatchStart(systemClock, before);
+    this.lastSeqs.set(top, from - 1);
+    this.openLog(top);
+    return this.poll();
   }
 
   /** Reports new events in the order in which they were written. Returns the reason if the watch ends. */

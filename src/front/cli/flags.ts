@@ -1,6 +1,7 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import { type ConfigKey, SECTIONS } from '../../config/keys.ts';
 import { LIMITS, type LimitName, type LimitRow } from '../../protocol/limits.ts';
-import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
+import { INPUT_FORMATS, OUTPUT_FORMATS } from '../../protocol/output-format.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 import {
@@ -120,6 +121,11 @@ const FLAGS = {
       value: 'FORMAT',
       help: 'text (the answer), json (the result envelope) or stream-json (one event a line, the envelope last)',
       completes: { words: OUTPUT_FORMATS },
+    },
+    'input-format': {
+      value: 'FORMAT',
+      help: 'text, or stream-json: stdin holds messages, interruptions and answers to questions, one JSON object a line (docs/stream-json.md)',
+      completes: { words: INPUT_FORMATS },
     },
     'output-schema': {
       value: 'SCHEMA',
@@ -284,12 +290,7 @@ function ruleFlag(configKey: ConfigKey, help: string): FlagDetails {
 }
 
 function modeFlag(help: string, configKey?: ConfigKey): FlagDetails {
-  return {
-    value: 'MODE',
-    help,
-    completes: MODES,
-    ...(configKey === undefined ? {} : { configKey }),
-  };
+  return { value: 'MODE', help, completes: MODES, ...dropMissing({ configKey }) };
 }
 
 function inGroup<const Name extends string>(

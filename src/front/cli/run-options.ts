@@ -1,5 +1,10 @@
 import { errorMessage, UsageError } from '../../base/errors.ts';
-import { OUTPUT_FORMATS, type OutputFormat } from '../../protocol/output-format.ts';
+import {
+  INPUT_FORMATS,
+  OUTPUT_FORMATS,
+  type InputFormat,
+  type OutputFormat,
+} from '../../protocol/output-format.ts';
 import type { QuestionAnswer } from '../../api/index.ts';
 import type { FlagReader } from './flag-reader.ts';
 import { FLAG_NAMES, flagSpec, type FlagName } from './flags.ts';
@@ -60,6 +65,7 @@ export interface RunFlags extends SessionFlags {
   readonly resume: ResumedTask | 'newest' | null;
   /** Whether stdin may hold the prompt or a part of it. */
   readonly readsStdin: boolean;
+  readonly inputFormat: InputFormat;
   readonly outputFormat: OutputFormat;
   /** The JSON text of a schema for the answer, or the path of a file that holds it; null for an answer in any form. */
   readonly outputSchema: string | null;
@@ -126,6 +132,7 @@ export function runOptions(
 ): Omit<RunFlags, 'prompt' | 'resume' | 'readsStdin' | 'worktree'> {
   return {
     ...sessionOptions(flags),
+    inputFormat: flags.choice('input-format', INPUT_FORMATS, 'text'),
     outputFormat: flags.choice('output-format', OUTPUT_FORMATS, 'text'),
     outputSchema: flags.text('output-schema'),
     accept: flags.texts('accept'),

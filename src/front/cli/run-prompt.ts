@@ -56,7 +56,7 @@ export async function runPrompt(
   try {
     return await runHeadless(
       muster,
-      (onEvent, signal) => start(muster, options, { prompt: said, schema, onEvent, signal }),
+      (onEvent, signal) => startPrompt(muster, options, { prompt: said, schema, onEvent, signal }),
       {
         format: outputFormat,
         verbose: verbose || muster.verbose,
@@ -71,7 +71,8 @@ export async function runPrompt(
   }
 }
 
-async function openRunSession(options: RunFlags): Promise<Session> {
+/** Opens the session of a headless run. */
+export async function openRunSession(options: RunFlags): Promise<Session> {
   const { agent, maxTurns, resume, worktree } = options;
   const [{ openSession }, session] = await Promise.all([loadSessions(), toSessionOptions(options)]);
   return openSession({
@@ -81,7 +82,14 @@ async function openRunSession(options: RunFlags): Promise<Session> {
     ...(resume === null ? dropMissing({ mainAgent: agent }) : { mainAgent: null }),
     // A conversation can only continue in its log.
     ...(resume === null ? {} : { log: true }),
+    // A program that writes messages can answer questions, too.
+    ...(isAnswering(options) ? { questions: 'wait' } : {}),
   });
+}
+
+/** Whether questions wait for answers from stdin. The flag `--on-ask` takes precedence. */
+function isAnswering({ inputFormat, flags }: RunFlags): boolean {
+  return inputFormat === 'stream-json' && !flags.some(({ key }) => key === 'permissions.on_ask');
 }
 
 /** Reads the prompt. Resolves to null if a conversation continues without a message, or if the agent may start by itself. */
@@ -103,7 +111,8 @@ interface Start {
   readonly signal: AbortSignal;
 }
 
-async function start(
+/** Starts or continues the conversation that the options name, with a prompt. */
+export async function startPrompt(
   muster: Session,
   options: RunFlags,
   { prompt, schema, onEvent, signal }: Start,
@@ -116,7 +125,7 @@ async function start(
       : prompt;
     const accept = readAcceptanceFlags(options.accept);
     const given = dropMissing({ prompt: said, outputSchema: schema, accept });
-    const files = await attachedFiles(muster, said, { to: null, ...named, signal });
+    const files = await gatherItems(muster, said, { to: null, ...named, signal });
     return muster.start({ ...given, source: 'cli', ...named, ...files }, onEvent);
   }
   const message = dropMissing({ prompt });
@@ -127,7 +136,7 @@ async function start(
   const task = resume === 'newest' ? { id: muster.newestConversation() } : resume;
   if (task.id === null) throw new UsageError('no conversation of this directory is in the logs');
   const id = muster.store.resolveId(task.id);
-  const files = await attachedFiles(muster, prompt, { to: id, signal });
+  const files = await gatherItems(muster, prompt, { to: id, signal });
   return muster.resume({ ...task, id, ...message, ...files }, onEvent);
 }
 
@@ -145,7 +154,7 @@ async function promptBesideAgent(
  * chooses, as in the terminal UI. A file that cannot be read is reported on stderr, and the prompt is used without it. Rejects with MusterError
  * if the slash command or the prompt cannot be sent.
  */
-async function attachedFiles(
+export async function gatherItems(
   muster: Pick<Session, 'enclose'>,
   prompt: string | null,
   recipient: Pick<MessageQuoteRequest, 'to' | 'agent' | 'signal'>,

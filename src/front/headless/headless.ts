@@ -25,6 +25,8 @@ export interface HeadlessOptions {
   readonly dataDir: string | null;
   /** Called when the run has started. It is not called for a run that cannot start. */
   readonly onStarted?: () => void;
+  /** Prints the result of the run. Default: it is printed in the format. */
+  readonly printResult?: (envelope: ResultEnvelope) => void;
 }
 
 /**
@@ -34,8 +36,10 @@ export interface HeadlessOptions {
 export async function runHeadless(
   muster: Session,
   begin: BeginRun,
-  { format, verbose, dataDir, onStarted }: HeadlessOptions,
+  options: HeadlessOptions,
 ): Promise<number> {
+  const { format, verbose, dataDir, onStarted } = options;
+  const { printResult = (envelope) => printInFormat(envelope, format) } = options;
   const isWatched = process.stderr.isTTY === true || verbose;
   const detail = verbose ? 'calls' : isWatched ? 'tasks' : 'waits';
   const block = canDraw(format) ? await openBlock() : null;
@@ -59,7 +63,7 @@ export async function runHeadless(
       block?.add(event, state);
       ledgers.set(state.spec.id, state.ledger);
     },
-    onResult: (envelope) => printResult(envelope, format),
+    onResult: printResult,
     onReported: (envelope) => {
       if (isWatched && format === 'text') printError(`${lastLine(envelope, ledgers)}\n`);
     },
@@ -81,7 +85,7 @@ function canDraw(format: OutputFormat): boolean {
   return stderr.isTTY === true && isAlone && readEnvironment()['TERM'] !== 'dumb';
 }
 
-function printResult(envelope: ResultEnvelope, format: OutputFormat): void {
+function printInFormat(envelope: ResultEnvelope, format: OutputFormat): void {
   const { data, error } = envelope;
   if (format === 'json') printJson(envelope);
   if (format === 'stream-json') printJson(resultLine(envelope));

@@ -9,6 +9,7 @@ const RUN: RunFlags = {
   resume: null,
   readsStdin: true,
   worktree: null,
+  inputFormat: 'text',
   outputFormat: 'text',
   outputSchema: null,
   accept: [],
@@ -189,6 +190,7 @@ it('takes every flag of a run', async () => {
     resume: null,
     readsStdin: true,
     screenReader: false,
+    inputFormat: 'text',
     outputFormat: 'stream-json',
     outputSchema: 'form.json',
     accept: ['npm test', 'make lint'],
@@ -345,8 +347,12 @@ describe('a command', () => {
       { words: 'tasks log', json: false, dataDir: 'd', id: 'ab', from: 0 },
     ],
     [['tasks', 'log', 'ab', '--from', '7'], { ...TASKS, words: 'tasks log', id: 'ab', from: 7 }],
-    [['tasks', 'watch'], { ...TASKS, words: 'tasks watch', id: null }],
-    [['tasks', 'watch', 'ab'], { ...TASKS, words: 'tasks watch', id: 'ab' }],
+    [['tasks', 'watch'], { ...TASKS, words: 'tasks watch', id: null, from: null }],
+    [
+      ['tasks', 'watch', 'ab', '--from', '7'],
+      { ...TASKS, words: 'tasks watch', id: 'ab', from: 7 },
+    ],
+    [['tasks', 'watch', 'ab'], { ...TASKS, words: 'tasks watch', id: 'ab', from: null }],
     [['tasks', 'stop', 'ab'], { ...TASKS, words: 'tasks stop', id: 'ab', because: null }],
     [
       ['tasks', 'stop', 'ab', '--because', 'so it is'],
@@ -501,6 +507,22 @@ describe('an error names the wrong argument and what is valid', () => {
     [['-p', 'x', '--model', '--verbose'], '--model needs a value: --model MODEL'],
     [['--model', '-p', 'x'], /^unknown command "x"/],
     [['-p', 'x', '--json'], /^--json does not go with muster -p; valid, nearest first: /],
+    [
+      ['-p', '--input-format', 'stream-json'],
+      '--input-format stream-json needs --output-format stream-json, because each message has its own result',
+    ],
+    [
+      ['-p', 'hi', '--input-format', 'stream-json', '--output-format', 'stream-json'],
+      '--input-format stream-json reads the messages from stdin; write the prompt there, as {"type":"user","text":"hi"}',
+    ],
+    [
+      ['--continue', '--input-format', 'stream-json', '--output-format', 'stream-json'],
+      '--input-format stream-json needs -p',
+    ],
+    [
+      ['tasks', 'watch', '--from', '2'],
+      '--from counts the events of one task: muster tasks watch ID --from N',
+    ],
     [
       ['-p', 'x', '--output-format', 'xml'],
       '--output-format must be one of text, json, stream-json, not "xml"',

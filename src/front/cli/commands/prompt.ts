@@ -18,6 +18,7 @@ export const promptCommand = defineCommand<PromptOptions>({
   operands: [{ name: '[PROMPT]' }],
   flags: [
     'print',
+    'input-format',
     'output-format',
     'output-schema',
     'accept',
@@ -38,6 +39,7 @@ export const promptCommand = defineCommand<PromptOptions>({
     'muster -p "Fix the failing test" --permission-mode acceptEdits --allow "Bash(npm test)"',
     'muster "Fix the login" --worktree fix-login',
     'muster --continue -p "Now run the tests"',
+    'muster -p --input-format stream-json --output-format stream-json < messages.jsonl',
     'muster -p -- "- a prompt that begins with a dash"',
   ],
   parse: parsePrompt,
@@ -45,6 +47,10 @@ export const promptCommand = defineCommand<PromptOptions>({
     if (options.isInteractive) {
       const { runInteractive } = await import('../interactive.ts');
       return runInteractive(options, context);
+    }
+    if (options.run.inputFormat === 'stream-json') {
+      const { runStreamInput } = await import('../run-stream.ts');
+      return runStreamInput(options.run);
     }
     const { runPrompt } = await import('../run-prompt.ts');
     return runPrompt(options.run);
@@ -65,7 +71,22 @@ function parsePrompt({ operands, flags }: CommandArguments): PromptOptions {
   if (isInteractive && isHeadless) throw new UsageError(NO_PROMPT);
   const worktree = readWorktree(flags);
   const run = { prompt, resume, readsStdin, worktree, ...runOptions(flags) };
+  if (run.inputFormat === 'stream-json') checkStream(run);
   return { isInteractive, isChoosing, hasFlags: flags.hasAny, run };
+}
+
+/** Throws if the other options do not go with messages from stdin. */
+function checkStream({ prompt, readsStdin, outputFormat }: RunFlags): void {
+  if (!readsStdin) throw new UsageError('--input-format stream-json needs -p');
+  if (prompt !== null) {
+    throw new UsageError(
+      `--input-format stream-json reads the messages from stdin; write the prompt there, as {"type":"user","text":${JSON.stringify(prompt)}}`,
+    );
+  }
+  if (outputFormat === 'stream-json') return;
+  throw new UsageError(
+    '--input-format stream-json needs --output-format stream-json, because each message has its own result',
+  );
 }
 
 /** Matches a name that can be a part of the name of a branch. */

@@ -10,6 +10,7 @@ const SCHEMAS = {
   agent: 'an agent definition, as `muster agents show --json` prints it',
   config: 'a config.toml',
   event: 'a line of `muster tasks log --json`',
+  input: 'a line of `--input-format stream-json`',
   result: 'the result of a task, as `muster -p --output-format json` prints it',
   stream: 'a line of `--output-format stream-json` and of `muster tasks watch --json`',
   task: 'one of the tasks that `muster tasks list --json` prints',

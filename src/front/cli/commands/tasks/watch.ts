@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { systemClock } from '../../../../base/clock.ts';
 import { steadyNow } from '../../../../protocol/state/steady-time.ts';
 import { activityText, loadSessions, type TaskEvent, type Tasks } from '../../../../api/index.ts';
-import { systemErrorCode } from '../../../../base/errors.ts';
+import { dropMissing } from '../../../../base/drop-missing.ts';
+import { systemErrorCode, UsageError } from '../../../../base/errors.ts';
 import { resultLine } from '../../../../protocol/stream-line.ts';
 import { TASK_VARIABLE } from '../../../../sys/processes/command-environment.ts';
 import type { Environment } from '../../../../sys/env.ts';
@@ -27,18 +28,33 @@ export const tasksWatchCommand = defineCommand({
   words: 'tasks watch',
   summary: 'what a task and all below it do, as they do it; without ID all tasks',
   operands: [{ name: '[ID]', completes: TASK_VALUES }],
-  flags: ['json', 'data-dir'],
-  examples: ['muster tasks watch', 'muster tasks watch 4f2k9x --json'],
-  parse: ({ operands: [id = null], flags }) => ({ id, ...outputOptions(flags) }),
-  run: ({ id, json, dataDir }, { environment }) => {
+  flags: ['from', 'json', 'data-dir'],
+  flagDetails: {
+    from: {
+      value: 'N',
+      help: 'begin with event number N of the task, and with what tasks below it have written since the event before',
+    },
+  },
+  examples: [
+    'muster tasks watch',
+    'muster tasks watch 4f2k9x --json',
+    'muster tasks watch 4f2k9x --json --from 120',
+  ],
+  parse: ({ operands: [id = null], flags }) => {
+    const from = flags.count('from', 0);
+    if (id === null && from !== null)
+      throw new UsageError('--from counts the events of one task: muster tasks watch ID --from N');
+    return { id, from, ...outputOptions(flags) };
+  },
+  run: ({ id, from, json, dataDir }, { environment }) => {
     // The directory is created, so that the first task of all can be watched. A directory that the user names and that
     // does not exist is probably misspelled.
     const create = id === null && (dataDir === null || existsSync(dataDir));
     return withTasks({ dataDir, create }, async (tasks) => {
-      const showsScreen = id !== null && !json && hasScreen(environment);
+      const showsScreen = id !== null && from === null && !json && hasScreen(environment);
       return showsScreen
         ? watchOnScreen(tasks, { id, dataDir })
-        : watchInLines(tasks, { id, json });
+        : watchInLines(tasks, { id, from, json });
     });
   },
 });
@@ -84,9 +100,15 @@ function isDirectory(path: string): boolean {
   }
 }
 
+interface WatchInLinesOptions {
+  readonly id: string | null;
+  readonly from: number | null;
+  readonly json: boolean;
+}
+
 async function watchInLines(
   tasks: Tasks,
-  { id, json }: { readonly id: string | null; readonly json: boolean },
+  { id, from, json }: WatchInLinesOptions,
 ): Promise<number> {
   // Look up the task before anything is printed, so that an unknown id is an error.
   const top = id === null ? null : tasks.state(id).spec.id;
@@ -96,7 +118,11 @@ async function watchInLines(
   }
   try {
     const listener = json ? jsonListener(tasks) : await textListener();
-    const end = await tasks.watch(top, { listener, signal: interrupt.signal });
+    const end = await tasks.watch(top, {
+      listener,
+      signal: interrupt.signal,
+      ...dropMissing({ from }),
+    });
     if (top !== null && end !== 'aborted') showEnd(tasks, top, { json, isLeft: end === 'left' });
     return interrupt.code();
   } finally {
