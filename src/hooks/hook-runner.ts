@@ -132,7 +132,8 @@ class ParallelRunner implements HookRunner {
     const { readHookOutput } = await import('./read-hook-output.ts');
     const reply = readHookOutput(end, {
       event: hook.event,
-      mayAllow: hook.source.kind === 'user' && match === 'yes',
+      // The text of a server never allows anything.
+      mayAllow: hook.source.kind === 'user' && match === 'yes' && hook.action.kind !== 'mcp_tool',
       blocksOnFailure: hook.blocksOnFailure,
     });
     const ms = Math.round(clock.monotonic() - startedAt);

@@ -67,7 +67,7 @@ function isSilent(reply: HookReply): boolean {
 }
 
 function toRecord({ source, what, ms, reply }: HookRun, note: string | undefined): HookRecord {
-  const { outcome, code, message } = reply;
+  const { outcome, code, message, ignoredAllow } = reply;
   const parts = [note, message].filter((part) => part !== undefined);
   return {
     source,
@@ -75,6 +75,7 @@ function toRecord({ source, what, ms, reply }: HookRun, note: string | undefined
     outcome,
     code,
     ms,
+    ...(ignoredAllow === undefined ? {} : { ignoredAllow }),
     ...(parts.length === 0 ? {} : { message: parts.join('; ') }),
   };
 }

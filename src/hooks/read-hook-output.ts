@@ -57,6 +57,8 @@ export interface HookReply {
   readonly updatedInput?: JsonObject;
   readonly context?: string;
   readonly stop?: string;
+  /** True if it allowed a call and may not. Absent otherwise. */
+  readonly ignoredAllow?: true;
   /** One line for people. Absent if there is nothing to say. */
   readonly message?: string;
 }
@@ -196,6 +198,7 @@ function readFields(value: JsonObject, code: number, reading: HookReading): Hook
     ...refusal,
     outcome: findOutcome({ refusal, isUsable, endsTask: stop !== undefined || call.interrupts }),
     ...(joined.length === 0 ? {} : { context: joined.join('\n\n') }),
+    ...(wish === 'allow' && !reading.mayAllow ? { ignoredAllow: true } : {}),
     ...(line === '' ? {} : { message: line }),
   };
 }

@@ -160,6 +160,8 @@ export interface HookRecord {
   readonly code: number | null;
   /** The duration in milliseconds. */
   readonly ms: number;
+  /** True if it allowed a call, which only hooks of the user's own settings may do. Absent otherwise. */
+  readonly ignoredAllow?: true;
   /** One line for people: its message, its error, or what of it was ignored. Absent if there is nothing to say. */
   readonly message?: string;
 }

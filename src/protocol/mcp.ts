@@ -7,6 +7,8 @@ export interface McpServerTools {
   readonly name: string;
   /** The file that configures it. */
   readonly file: string;
+  /** True if the user's own settings configure it, and neither a project nor a definition or plugin. */
+  readonly isOfUser: boolean;
   /** The part of the tools' names that stands for the server: `mcp__PART__TOOL`. */
   readonly part: string;
   /** The text of the server about itself. Untrusted. */

@@ -74,13 +74,16 @@ export function createTaskTrace(spec: TaskSpec, hasContent: boolean): TaskTrace 
   };
 }
 
-/** Returns the parent of the first activation. An item of a template is created by the run and not by a call of it. */
+/**
+ * Returns the parent of the first activation. An item of a template is created by the run and not by a call of it, and a task
+ * that answers a hook by no call either.
+ */
 function findTopParent(
   { parent, parentCall, source }: TaskSpec,
   outerSpanId: string | null,
 ): string | null {
   if (parent === null) return outerSpanId;
-  return source === 'template'
+  return source === 'template' || source === 'hook'
     ? spanIdOfActivation(parent, 0)
     : spanIdOfCall(parent, parentCall ?? '');
 }

@@ -108,7 +108,8 @@ it('counts a permission only of the user, and only for the tool that is meant', 
   const own = openHooks({ user: preToolUse(command(allow)) });
   expect((await own.run()).verdict).toEqual({ verdict: 'allow', reason: 'fine', source: USER });
   const foreign = openHooks({ project: preToolUse(command(allow)) });
-  const record = { what: allow, outcome: 'ok', code: 0, ms: 0, message: ignored };
+  const said = { what: allow, outcome: 'ok', code: 0, ms: 0, message: ignored };
+  const record = { ...said, ignoredAllow: true };
   expect(await foreign.run()).toEqual({ context: [], records: [{ ...record, source: PROJECT }] });
   const loose = openHooks({
     user: { PreToolUse: [{ matcher: 'NotebookEdit', hooks: [command(allow)] }] },

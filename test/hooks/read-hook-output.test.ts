@@ -213,6 +213,7 @@ describe('JSON about a call', () => {
     });
     expect(readJson(value, { mayAllow: false })).toEqual({
       ...OK,
+      ignoredAllow: true,
       updatedInput: { a: 1 },
       context: 'note',
       message,

@@ -164,6 +164,8 @@ function toServerTools(
   return {
     name,
     file: origin.file,
+    isOfUser:
+      origin.scope === 'user' && origin.definition === undefined && origin.plugin === undefined,
     part,
     about: instructions,
     tools: tools.map((tool) => createMcpTool(tool, { confinement, calls })),

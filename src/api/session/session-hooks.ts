@@ -124,12 +124,14 @@ export function confineHooks(
   access: 'workspace' | 'read-only',
 ): ConfineHook {
   const home = toRealPath(state.home);
-  const network = access === 'workspace' && loaded.config.sandbox.network;
-  return (command, { cwd }) => {
+  return (command, { cwd, mode }) => {
+    // What a task may not do, its hooks may not do for it.
+    const granted = mode === 'plan' ? 'read-only' : access;
+    const network = granted === 'workspace' && loaded.config.sandbox.network;
     // A task in a workspace of its own works outside of the roots of the session.
     const own = roots.some((root) => isInside(root, cwd)) ? roots : [cwd];
     const denied = findDeniedPaths({ rules: loaded.rules, roots: own }, { home });
-    const confinement = { access, roots: own, network, denied } as const;
+    const confinement = { access: granted, roots: own, network, denied } as const;
     return Promise.resolve(sandbox.confine({ ...command, confinement, stderr: 'command' }));
   };
 }

@@ -20,10 +20,11 @@ export async function callToolForHook(
   { server, tool: name, input, source }: HookToolCall,
   signal: AbortSignal,
 ): Promise<HookAnswer> {
-  const tool = await findTool(deps, run, { server, name });
+  const found = await findTool(deps, run, { server, name });
   signal.throwIfAborted();
-  if (tool === null)
+  if (found === null)
     return { ok: false, problem: `MCP server ${server} is not connected, or has no tool ${name}` };
+  const { tool, isOfUser } = found;
   const { spec, state, permissions } = run;
   const caller: CallingTask = { spec, state, permissions, view: new Map([[tool.name, tool]]) };
   const call = { type: 'tool_call', id: `hook-${newId()}`, name: tool.name, input } as const;
@@ -31,7 +32,8 @@ export async function callToolForHook(
   if (!prepared.ready) return { ok: false, problem: prepared.text };
   const reason = 'It stands in the settings of the user.';
   const hookVerdict = { verdict: 'allow', reason, source } as const;
-  const ready = source.kind === 'user' ? { ...prepared, hookVerdict } : prepared;
+  // A hook names its server only, and a project may have one of that name.
+  const ready = source.kind === 'user' && isOfUser ? { ...prepared, hookVerdict } : prepared;
   const { decision, pathAccess } = await decideNow(deps, caller, ready);
   if (decision.verdict === 'deny') return { ok: false, problem: explainRefusal(decision) };
   if (decision.verdict === 'ask')
@@ -53,14 +55,15 @@ async function findTool(
   { mcp }: Pick<EngineDeps, 'mcp'>,
   { spec: { agent } }: TaskRun,
   { server, name }: { readonly server: string; readonly name: string },
-): Promise<AnyTool | null> {
+): Promise<{ readonly tool: AnyTool; readonly isOfUser: boolean } | null> {
   // The tools of the agent are a choice of its definition, which says nothing about the hooks of others.
   const names = [`mcp__${cleanServerPart(server)}`];
   const user = { ...agent, tools: { mode: 'allow', names } as const, disallowedTools: [] };
   await mcp?.prepare(user);
   const found = mcp?.ofAgent(user).servers.find((each) => each.name === server);
   const wanted = `mcp__${found?.part ?? ''}__${cleanToolPart(name)}`;
-  return found?.tools.find((each) => each.name === wanted) ?? null;
+  const tool = found?.tools.find((each) => each.name === wanted);
+  return found === undefined || tool === undefined ? null : { tool, isOfUser: found.isOfUser };
 }
 
 function refuseAttachment(): Promise<string> {

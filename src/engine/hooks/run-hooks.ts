@@ -9,13 +9,16 @@ import type {
   HookOutcome,
   HookTask,
 } from '../../protocol/hook.ts';
+import { truncate } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import type { TaskTree } from '../task/task-tree.ts';
 
 const SILENCE: HookOutcome = { context: [], records: [] };
 
@@ -106,10 +109,35 @@ export async function runHooks(
   };
   const outcome = await hooks.run({ ...occasion, ...dropMissing({ matchCondition }) }, signal);
   if (isSilent(outcome)) return outcome;
-  run.journal.record({ type: 'hook.ran', event, about, outcome });
+  run.journal.record(
+    { type: 'hook.ran', event, about, outcome },
+    ...warnOfIgnoredAllows(run.tree, outcome.records),
+  );
   if (outcome.stop !== undefined) run.stop(stopOrder('client', `a hook ended it: ${outcome.stop}`));
   return outcome;
 }
+
+/** The hooks of each tree whose ignored permissions were reported in this process. */
+const reportedHooks = new WeakMap<TaskTree, Set<string>>();
+
+/** Creates a warning for each hook that allowed a call and may not, once in a conversation. */
+function warnOfIgnoredAllows(
+  tree: TaskTree,
+  records: HookOutcome['records'],
+): readonly EventBody[] {
+  const reported = reportedHooks.get(tree) ?? new Set();
+  reportedHooks.set(tree, reported);
+  return records.flatMap(({ ignoredAllow, source, what }): readonly EventBody[] => {
+    const key = JSON.stringify([source.where, what]);
+    if (ignoredAllow === undefined || reported.has(key)) return [];
+    reported.add(key);
+    const message = `the hook ${truncate(what, MAX_SHOWN_HOOK)} (${source.where}) allowed a call, which has no effect: only a command, an HTTP request, a question or a function in your own settings for this very tool may allow`;
+    return [{ type: 'warning', message }];
+  });
+}
+
+/** The maximum number of code points of a hook's command in a warning. */
+const MAX_SHOWN_HOOK = 80;
 
 function isSilent({ records, context, ...said }: HookOutcome): boolean {
   return records.length === 0 && context.length === 0 && Object.keys(said).length === 0;

@@ -90,6 +90,23 @@ afterEach(async () => {
   }
 });
 
+it('an ignored permission is reported once for each hook', async () => {
+  const record = { what: './allow.sh', outcome: 'ok', code: 0, ms: 1, ignoredAllow: true } as const;
+  const said = { context: [], records: [{ ...record, source: PROJECT }] };
+  const { test, main } = start(
+    { main: [calls(write('/work/a'), write('/work/b'))] },
+    { PreToolUse: () => said },
+    { mode: 'acceptEdits' },
+  );
+  await main.end.written;
+  const warnings = eventsOfType(test, 'warning').map(({ message }) => message);
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /^the hook \.\/allow\.sh \(\.claude\/settings\.json\) allowed a call, which has no effect/,
+    ),
+  ]);
+});
+
 describe('hooks before a call', () => {
   it.each<[string, HookSource, Said, EngineSetup, 'ran' | RegExp]>([
     ['say nothing', USER, undefined, { mode: 'acceptEdits' }, 'ran'],
