@@ -257,6 +257,18 @@ echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"
     expect(listed.stdout).toContain('/kit:ship');
   });
 
+  it('lets no command allow its own shell parts', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'shipped' }) });
+    const ship = '---\nallowed-tools: Bash\n---\nShip.\n\n!`touch made`\n';
+    await approve(world, 'install', writeKit(world, { 'commands/ship.md': ship }));
+    const made = join(world.sandbox.workspace, 'made');
+    const refused = await world.run(['-p', '/kit:ship']);
+    expect([refused.code === 0, refused.stdout, existsSync(made)]).toEqual([false, '', false]);
+    expect(refused.stderr).toContain('Its shell part "touch made" did not run: ');
+    const allowed = await world.run(['-p', '/kit:ship', '--allow', 'Bash(touch:*)']);
+    expect([allowed.code, allowed.stdout, existsSync(made)]).toEqual([0, 'shipped\n', true]);
+  });
+
   it('shows what an update changes, and keeps the approved version until it is approved', async () => {
     await using world = await openWorld({ script: delegates });
     const directory = writeKit(world);
