@@ -8,8 +8,10 @@ import { parseFrontMatter } from '../agents/parsing/front-matter.ts';
 import { describeMcpProblem } from '../mcp/read-servers.ts';
 import { agentEffects, skillEffects } from '../trust/definition-effects.ts';
 import { describeServer } from '../trust/file-effects.ts';
-import { hookEffects } from '../trust/hook-definitions.ts';
+import { describeHooks } from '../trust/hook-definitions.ts';
+import { listPluginHooks } from './active-plugins.ts';
 import { listPluginFilesBelow, type PluginFile } from './plugin-files.ts';
+import { readPluginHooks } from './plugin-hooks.ts';
 import { describePluginProblem } from './plugin-problem.ts';
 import type { Plugin } from './read-plugin.ts';
 import {
@@ -46,10 +48,7 @@ async function describeParts(
     ...(await describeDefinitions(AGENTS, agentEffects, { placed, files, paths: parts.agents })),
     ...(await describeDefinitions(SKILLS, skillEffects, { placed, files, paths: parts.skills })),
     ...(await describeCommands(placed, files)),
-    ...parts.hooks.flatMap(({ file, value }) => {
-      const text = Buffer.from(JSON.stringify({ hooks: value }));
-      return hookEffects(file, text).lines.map((line) => `hook ${line}`);
-    }),
+    ...describeHooks(readPluginHooks(listPluginHooks(placed))),
     ...entries.flatMap(describeServer),
     ...serverProblems.map((each) => `! ${describeMcpProblem(each)}`),
     ...languages.servers.map(({ name, program, args, endings }) => {
