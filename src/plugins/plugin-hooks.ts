@@ -26,7 +26,7 @@ export function readPluginHooks(plugins: readonly PluginHooks[]): HooksOfFile {
 
 interface ReadableHooks {
   readonly events: JsonObject;
-  /** What cannot be converted: one sentence each. */
+  /** A list of what cannot be converted: one sentence each. */
   readonly missing: readonly string[];
 }
 

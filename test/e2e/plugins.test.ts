@@ -171,7 +171,7 @@ describe.concurrent('plugins', () => {
     const wrong = await plugin(world, 'install', directory, '--approve', 'f'.repeat(64));
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
-      `muster: CONFLICT: the files of kit@direct have the hash ${hash}, not ${'f'.repeat(64)}: look at them again. Nothing was installed\n`,
+      `muster: CONFLICT: kit@direct has the hash ${hash}, not ${'f'.repeat(64)}: look at them again. Nothing was installed\n`,
     ]);
     expect((await plugin(world, 'list')).stdout).toBe(
       'No plugin is installed. Install one: muster plugin install\n',
