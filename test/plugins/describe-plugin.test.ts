@@ -34,3 +34,26 @@ test('the hooks of a Gemini extension are described as they run', async () => {
     },
   ]);
 });
+
+test('every shell part of a command is shown as it runs, under the name that is typed', async () => {
+  const body = 'Go.\n\n```!\ntouch block\n```\n\n!`touch inline` no!`touch text`\n';
+  const text = `---\ndescription: Ships.\nallowed-tools: Bash\n---\n${body}`;
+  expect(
+    await effectsOf({
+      '.claude-plugin/plugin.json': { name: 'kit' },
+      'commands/git/ship.md': text,
+    }),
+  ).toEqual([
+    'slash command /kit:git:ship: Ships. (commands/git/ship.md)',
+    '  runs in the shell when you type it: touch block',
+    '  runs in the shell when you type it: touch inline',
+    '  does nothing: allowed-tools: Bash — a command of a plugin allows nothing; your rules and the mode decide about its shell parts.',
+    '  text that is sent as your message: 7 lines; read them in the file',
+  ]);
+  const prompt = 'prompt = "Go !{echo ${HOME}; touch hidden}"';
+  expect(await effectsOf({ ...GEMINI, 'commands/go.toml': prompt })).toEqual([
+    'slash command /gem:go: Go !{echo ${HOME}; touch hidden} (commands/go.toml)',
+    '  runs in the shell when you type it: echo ${HOME}; touch hidden',
+    '  text that is sent as your message: 1 line; read them in the file',
+  ]);
+});
