@@ -32,7 +32,7 @@ export function readActivePlugins(options: ApprovalReaderOptions): ActivePlugins
     definitions: plugins.map(toInstalledPlugin),
     servers: plugins.map(readPluginServers),
     languageServers: plugins.flatMap((plugin) => readPluginLanguageServers(plugin).servers),
-    hooks: listHooks(plugins),
+    hooks: plugins.flatMap(listPluginHooks),
   };
 }
 
@@ -99,12 +99,14 @@ export interface PluginHooks {
   readonly hooks: JsonObject;
 }
 
-function listHooks(plugins: readonly PlacedPlugin[]): readonly PluginHooks[] {
-  return plugins.flatMap(({ plugin: { manifest, parts }, root }) =>
-    parts.hooks.map(({ file, value }) => ({
-      vendor: manifest.format,
-      source: { kind: 'plugin', where: join(root, file), pluginRoot: root },
-      hooks: value,
-    })),
-  );
+/** Lists the hooks of a plugin as they stand in its files. */
+export function listPluginHooks({
+  plugin: { manifest, parts },
+  root,
+}: PlacedPlugin): readonly PluginHooks[] {
+  return parts.hooks.map(({ file, value }) => ({
+    vendor: manifest.format,
+    source: { kind: 'plugin', where: join(root, file), pluginRoot: root },
+    hooks: value,
+  }));
 }

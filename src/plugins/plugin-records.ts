@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { ListFormat } from '../store/state/state-list.ts';
 import { PLUGINS_FILE } from '../trust/state-directory.ts';
@@ -40,6 +41,16 @@ export function pluginId({
   marketplace,
 }: Pick<PluginRecord, 'name' | 'marketplace'>): string {
   return `${name}@${marketplace}`;
+}
+
+/**
+ * Returns the hash that a person approves, in hexadecimal: of the files and of the entry of the marketplace, which adds to
+ * them. Without an entry, it is the hash of the files.
+ */
+export function hashApproval({ hash, entry }: Pick<PluginRecord, 'hash' | 'entry'>): string {
+  if (entry === null) return hash;
+  const parts = JSON.stringify([hash, entry.fields, entry.isStrict]);
+  return createHash('sha256').update(parts).digest('hex');
 }
 
 const HASH = /^[0-9a-f]{64}$/;

@@ -35,7 +35,8 @@ function readFile({ source, text }: HookFile): HooksOfFile {
 /** Describes what the hooks of a project's file would do if it were trusted. */
 export function hookEffects(path: string, bytes: Buffer): FileEffects {
   const file = { source: { kind: 'project', where: path }, text: bytes.toString('utf8') } as const;
-  const lines = describeHooks(readHookDefinitions([file]));
+  const { hooks, problems } = readHookDefinitions([file]);
+  const lines = [...hooks.map(describeHook), ...problems.map((problem) => `! ${problem}`)];
   return { lines: lines.length === 0 ? ['nothing'] : lines, problems: [] };
 }
 
@@ -44,15 +45,15 @@ export function definitionHookEffects(
   hooks: JsonObject | undefined,
   source: HookSource,
 ): readonly string[] {
-  return hooks === undefined
-    ? []
-    : describeHooks(readHooks(hooks, source, readHookCondition)).map((line) =>
-        line.replace(/^(?!!)/, 'hook '),
-      );
+  return hooks === undefined ? [] : describeHooks(readHooks(hooks, source, readHookCondition));
 }
 
-function describeHooks({ hooks, problems }: HooksOfFile): readonly string[] {
-  return [...hooks.map(describeHook), ...problems.map((problem) => `! ${problem}`)];
+/** Describes what hooks would do, one effect per line, and then what of them has no effect. */
+export function describeHooks({ hooks, problems }: HooksOfFile): readonly string[] {
+  return [
+    ...hooks.map((hook) => `hook ${describeHook(hook)}`),
+    ...problems.map((problem) => `! ${problem}`),
+  ];
 }
 
 const VERBS = {

@@ -151,9 +151,10 @@ describe.concurrent('plugins', () => {
         '  prompt: 1 line; read them in the file',
         'skill kit:style: The house style. (skills/style/SKILL.md)',
         '  instructions that the model follows: 1 line; read them in the file',
-        'command ship: Ships it. (commands/ship.md)',
-        '  allowed-tools: Bash(git:*) (grants nothing)',
-        '  runs in a shell: git status',
+        'slash command /kit:ship: Ships it. (commands/ship.md)',
+        '  runs in the shell when you type it: git status',
+        '  does nothing: allowed-tools: Bash(git:*) — a command of a plugin allows nothing; your rules and the mode decide about its shell parts.',
+        '  text that is sent as your message: 1 line; read them in the file',
         'hook PreToolUse (Bash): runs in the sandbox ${CLAUDE_PLUGIN_ROOT}/check.sh',
         `server plugin:kit:notes: runs ${node} "\${CLAUDE_PLUGIN_ROOT}/server.cjs" in the sandbox`,
         'server plugin:kit:notes: sets CLAUDE_PLUGIN_ROOT',
@@ -167,11 +168,11 @@ describe.concurrent('plugins', () => {
       2,
       `muster: there is no terminal to ask on; to install what is shown, add --approve ${hash}\n`,
     ]);
-    expect(asked.stdout).toContain('  runs in a shell: git status\n');
+    expect(asked.stdout).toContain('  runs in the shell when you type it: git status\n');
     const wrong = await plugin(world, 'install', directory, '--approve', 'f'.repeat(64));
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
-      `muster: CONFLICT: the files of kit@direct have the hash ${hash}, not ${'f'.repeat(64)}: look at them again. Nothing was installed\n`,
+      `muster: CONFLICT: kit@direct has the hash ${hash}, not ${'f'.repeat(64)}: look at them again. Nothing was installed\n`,
     ]);
     expect((await plugin(world, 'list')).stdout).toBe(
       'No plugin is installed. Install one: muster plugin install\n',
@@ -255,6 +256,18 @@ echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"
     expect(JSON.stringify(world.model.requests[0]?.messages)).toContain('Ship v2 now.');
     const listed = await world.run(['commands', 'list']);
     expect(listed.stdout).toContain('/kit:ship');
+  });
+
+  it('lets no command allow its own shell parts', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'shipped' }) });
+    const ship = '---\nallowed-tools: Bash\n---\nShip.\n\n!`touch made`\n';
+    await approve(world, 'install', writeKit(world, { 'commands/ship.md': ship }));
+    const made = join(world.sandbox.workspace, 'made');
+    const refused = await world.run(['-p', '/kit:ship']);
+    expect([refused.code === 0, refused.stdout, existsSync(made)]).toEqual([false, '', false]);
+    expect(refused.stderr).toContain('Its shell part "touch made" did not run: ');
+    const allowed = await world.run(['-p', '/kit:ship', '--allow', 'Bash(touch:*)']);
+    expect([allowed.code, allowed.stdout, existsSync(made)]).toEqual([0, 'shipped\n', true]);
   });
 
   it('shows what an update changes, and keeps the approved version until it is approved', async () => {
@@ -490,8 +503,9 @@ describe.concurrent('sources of plugins', () => {
     expect(effects).toEqual([
       'skill weather:clouds: Names clouds. (skills/clouds/SKILL.md)',
       '  instructions that the model follows: 1 line; read them in the file',
-      'command now: Looks up. (commands/sky/now.toml)',
-      '  runs in a shell: date',
+      'slash command /weather:sky:now: Looks up. (commands/sky/now.toml)',
+      '  runs in the shell when you type it: date',
+      '  text that is sent as your message: 1 line; read them in the file',
       'server plugin:weather:sky: runs "node" "${CLAUDE_PLUGIN_ROOT}/server.js" in the sandbox',
       'server plugin:weather:sky: sets CLAUDE_PLUGIN_ROOT',
       '! gemini-extension.json: contextFileName: this field has no effect in Muster',

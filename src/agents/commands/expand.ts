@@ -6,7 +6,7 @@ import {
   type Placeholder,
   type TextPiece,
 } from './parse-body.ts';
-import { quoteShellArgument } from './shell-argument.ts';
+import { quoteShellText, quoteTypedArgument, type QuotedArgument } from './shell-argument.ts';
 
 /** A part of the text of a command in which the arguments have been inserted. */
 export interface ExpandedPart {
@@ -37,9 +37,9 @@ export function expandCommand(command: SlashCommandDefinition, args: string): Ex
   const expanded: ExpandedPart[] = [];
   for (const { kind, pieces } of parts) {
     if (kind === 'shell') {
-      const line = expandShell(pieces, values);
-      if (line === null) return { ok: false, problem: describeUnsafe(pieces) };
-      expanded.push({ kind, text: line });
+      const shell = expandShell(pieces, values);
+      if (!shell.ok) return shell;
+      expanded.push({ kind, text: shell.line });
     } else {
       expanded.push({ kind, text: pieces.map((piece) => insertText(piece, values)).join('') });
     }
@@ -133,8 +133,16 @@ function insertText(piece: TextPiece, values: ArgumentValues): string {
   return keepsTyped ? values.args : wordsOf(piece, values).join(' ');
 }
 
-/** Inserts the arguments in a shell command. Returns null if one of them cannot be quoted safely at its place. */
-function expandShell(pieces: readonly TextPiece[], values: ArgumentValues): string | null {
+/** Inserts the arguments in a shell command, quoted for their places. */
+function expandShell(
+  pieces: readonly TextPiece[],
+  values: ArgumentValues,
+): { readonly ok: true; readonly line: string } | Extract<Expansion, { ok: false }> {
+  const isDirectory = (piece: TextPiece): boolean =>
+    typeof piece !== 'string' && piece.kind === 'directory';
+  const command = pieces
+    .map((piece) => (typeof piece === 'string' ? piece : isDirectory(piece) ? 'x' : '$ARGUMENT'))
+    .join('');
   let line = '';
   let before = '';
   for (const piece of pieces) {
@@ -143,15 +151,32 @@ function expandShell(pieces: readonly TextPiece[], values: ArgumentValues): stri
       before += piece;
       continue;
     }
-    const quoted = wordsOf(piece, values).map((word) => quoteShellArgument(word, before));
-    if (quoted.includes(null)) return null;
+    const quoted: string[] = [];
+    for (const word of wordsOf(piece, values)) {
+      const result = isDirectory(piece)
+        ? quoteDirectory(word, before)
+        : quoteTypedArgument(word, { before, command });
+      if (!result.ok) {
+        return { ok: false, problem: describeUnsafe(pieces, { word, place: result.place }) };
+      }
+      quoted.push(result.text);
+    }
     line += quoted.join(' ');
     before += 'x';
   }
-  return line;
+  return { ok: true, line };
 }
 
-function describeUnsafe(pieces: readonly TextPiece[]): string {
+/** Quotes the directory of the plugin, which nobody has typed. */
+function quoteDirectory(directory: string, before: string): QuotedArgument {
+  const text = quoteShellText(directory, before);
+  return text === null ? { ok: false, place: 'where it cannot be quoted' } : { ok: true, text };
+}
+
+function describeUnsafe(
+  pieces: readonly TextPiece[],
+  { word, place }: { readonly word: string; readonly place: string },
+): string {
   const written = pieces.map((piece) => (typeof piece === 'string' ? piece : '…')).join('');
-  return `its shell part ${JSON.stringify(written)} has an argument at a place where it cannot be quoted safely: write the argument there without special characters, or change the file`;
+  return `its shell part ${JSON.stringify(written)} has the argument ${JSON.stringify(word)} ${place}, and it cannot be quoted safely there: only letters, digits and _./:@%+,- are accepted, and no - at the beginning. Type such an argument, or change the file`;
 }

@@ -22,7 +22,7 @@ const MAX_DESCRIPTION_LENGTH = 2_000;
 const MAX_FALLBACK_LENGTH = 120;
 
 /** The fields of a command that its front matter decides. */
-type CommandFields = Pick<
+export type CommandFields = Pick<
   SlashCommandDefinition,
   | 'description'
   | 'argumentHint'

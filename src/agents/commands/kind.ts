@@ -49,7 +49,7 @@ export const SLASH_COMMANDS: DefinitionKind<SlashCommandDefinition> = {
  * Returns the name that the location of a file gives its command: the names of the directories below the searched one and
  * of the file, joined by colons. A file that was itself searched for is named like the file.
  */
-function nameFromLocation(searched: string, path: string): string {
+export function nameFromLocation(searched: string, path: string): string {
   const below = relative(searched, path);
   const parts = below === '' ? [path.split(sep).at(-1) ?? ''] : below.split(sep);
   return parts.join(':').replace(/\.\w+$/, '');

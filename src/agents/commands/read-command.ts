@@ -7,7 +7,7 @@ import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 import { failedFile, normalizeText, type FieldProblem, type Fields } from '../parsing/fields.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { parseTomlFields } from '../parsing/toml-fields.ts';
-import { KNOWN_FIELDS, readCommandFields } from './fields.ts';
+import { KNOWN_FIELDS, readCommandFields, type CommandFields } from './fields.ts';
 
 /** The origin of a command file. */
 export interface CommandOrigin {
@@ -91,7 +91,9 @@ function createCommand(
     return failedFile(file, { code: 'no-instructions', message });
   }
   const reader = createFieldReader({ path, vendor: syntax, fields, problems });
-  const known = readCommandFields(reader, body);
+  const fieldsOfFile = readCommandFields(reader, body);
+  // A plugin has no rights of its own.
+  const known = pluginDirectory === undefined ? fieldsOfFile : withoutShellRules(fieldsOfFile);
   const command = {
     name,
     body,
@@ -104,6 +106,14 @@ function createCommand(
     extra: readExtraFields(reader),
   };
   return { items: [{ ...command, problems: reader.problems() }], problems: [] };
+}
+
+/** Removes the rules that allow shell parts, and notes that they have no effect. */
+function withoutShellRules(fields: CommandFields): CommandFields {
+  const { shellRules, withoutEffect } = fields;
+  if (shellRules.length === 0) return fields;
+  const note = `allowed-tools: ${shellRules.join(', ')} — a command of a plugin allows nothing; your rules and the mode decide about its shell parts.`;
+  return { ...fields, shellRules: [], withoutEffect: [note, ...withoutEffect] };
 }
 
 /** Returns the fields that nothing has read, and reports them as unknown. */

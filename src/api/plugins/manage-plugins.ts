@@ -4,7 +4,12 @@ import { escapeLine } from '../../config/message-text.ts';
 import { toEntry } from '../../plugins/active-plugins.ts';
 import { describePlugin } from '../../plugins/describe-plugin.ts';
 import { PluginCopies } from '../../plugins/plugin-copies.ts';
-import { PLUGIN_RECORDS, pluginId, type PluginRecord } from '../../plugins/plugin-records.ts';
+import {
+  hashApproval,
+  PLUGIN_RECORDS,
+  pluginId,
+  type PluginRecord,
+} from '../../plugins/plugin-records.ts';
 import { describePluginSource } from '../../plugins/plugin-source.ts';
 import { readPlugin } from '../../plugins/read-plugin.ts';
 import { openApprovalList } from '../../trust/approval-list.ts';
@@ -17,6 +22,7 @@ export interface PluginRow {
   readonly version: string | null;
   readonly source: string;
   readonly commit: string | null;
+  /** The approved hash, as the review showed it. */
   readonly hash: string;
   readonly isEnabled: boolean;
   readonly approvedOn: string;
@@ -36,14 +42,14 @@ export function listPlugins(state: StateOptions): readonly PluginRow[] {
 }
 
 function toRow(record: PluginRecord, copies: PluginCopies): PluginRow {
-  const { version, commit, hash, isEnabled, approvedOn } = record;
+  const { version, commit, isEnabled, approvedOn } = record;
   const files = copies.read(record);
   return {
     id: pluginId(record),
     version,
     source: describePluginSource(record.source),
     commit,
-    hash,
+    hash: hashApproval(record),
     isEnabled,
     approvedOn,
     directory: copies.rootOf(record),

@@ -6,7 +6,12 @@ import type { PluginFormat } from '../../plugins/manifest.ts';
 import { PluginCopies } from '../../plugins/plugin-copies.ts';
 import { hashPluginFiles, type PluginFile } from '../../plugins/plugin-files.ts';
 import { NO_MARKETPLACE } from '../../plugins/plugin-paths.ts';
-import { PLUGIN_RECORDS, pluginId, type PluginRecord } from '../../plugins/plugin-records.ts';
+import {
+  hashApproval,
+  PLUGIN_RECORDS,
+  pluginId,
+  type PluginRecord,
+} from '../../plugins/plugin-records.ts';
 import { describePluginSource } from '../../plugins/plugin-source.ts';
 import { toEntry } from '../../plugins/active-plugins.ts';
 import { readPlugin } from '../../plugins/read-plugin.ts';
@@ -24,13 +29,13 @@ export interface PluginReview {
   readonly format: PluginFormat;
   readonly source: string;
   readonly commit: string | null;
-  /** The SHA-256 hash of all files. */
+  /** The SHA-256 hash of all files, and of the entry of the marketplace if the plugin comes from one. */
   readonly hash: string;
   readonly files: number;
   readonly bytes: number;
   /**
-   * `new`: the plugin is not installed. `changed`: another version is installed. `installed`: exactly these files are
-   * approved already.
+   * `new`: the plugin is not installed. `changed`: another version is installed. `installed`: exactly this is approved
+   * already.
    */
   readonly state: 'new' | 'changed' | 'installed';
   /** A list of what it can do, one effect per line. The lines quote its files, so they must be escaped before they are printed. */
@@ -86,7 +91,11 @@ async function propose(
   const { files, leftOut, commit } = await fetchFiles(source, { environment, project, signal });
   const plugin = readPlugin(files, { source: describePluginSource(source), entry });
   const { name, version, description, format } = plugin.manifest;
-  const hash = hashPluginFiles(files);
+  const approved = {
+    hash: hashPluginFiles(files),
+    entry: entry === null ? null : { fields: entry.fields, isStrict: entry.isStrict },
+  };
+  const hash = hashApproval(approved);
   const id = pluginId({ name, marketplace });
   const before = list.all().find((each) => pluginId(each) === id);
   const links = leftOut.map((path) => `! ${path}: it is a link and is not installed`);
@@ -101,22 +110,13 @@ async function propose(
     hash,
     files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + bytes.length, 0),
-    state:
-      before === undefined ? 'new' : isApproved(before, { hash, entry }) ? 'installed' : 'changed',
+    state: before === undefined ? 'new' : hashApproval(before) === hash ? 'installed' : 'changed',
     effects: [...effects, ...links],
     difference:
       before === undefined ? null : await compareWithInstalled(before, copies, { files, effects }),
   };
   const install = (): void => {
-    const record = {
-      name,
-      marketplace,
-      version,
-      hash,
-      source,
-      commit,
-      entry: entry === null ? null : { fields: entry.fields, isStrict: entry.isStrict },
-    };
+    const record = { name, marketplace, version, source, commit, ...approved };
     copies.write(record, files);
     let earlier: string | null = null;
     list.update(id, (present) => {
@@ -125,19 +125,9 @@ async function propose(
       return { ...record, isEnabled, approvedOn: new Date().toISOString() };
     });
     // A conversation that is running may still use the earlier version.
-    copies.removeOthers(record, earlier === null ? [hash] : [hash, earlier]);
+    copies.removeOthers(record, earlier === null ? [record.hash] : [record.hash, earlier]);
   };
   return { review, install };
-}
-
-/** Tells whether exactly these files have been approved, with the same entry of the marketplace. */
-function isApproved(
-  before: PluginRecord,
-  { hash, entry }: { readonly hash: string; readonly entry: FoundSource['entry'] },
-): boolean {
-  const fields = (each: Pick<NonNullable<FoundSource['entry']>, 'fields' | 'isStrict'> | null) =>
-    each === null ? 'null' : JSON.stringify([each.fields, each.isStrict]);
-  return before.hash === hash && fields(before.entry) === fields(entry);
 }
 
 async function compareWithInstalled(

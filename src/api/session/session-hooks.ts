@@ -45,7 +45,7 @@ export async function readSessionHooks({
   plugins,
 }: Pick<SessionConfig, 'hookFiles' | 'plugins'>): Promise<HooksOfFile> {
   const { readHookDefinitions } = await import('../../trust/hook-definitions.ts');
-  const { readPluginHooks } = await import('../setup/plugin-hooks.ts');
+  const { readPluginHooks } = await import('../../plugins/plugin-hooks.ts');
   const [settings, own] = [readHookDefinitions(hookFiles.files), readPluginHooks(plugins.hooks)];
   return {
     hooks: [...settings.hooks, ...own.hooks],

@@ -3,7 +3,7 @@ import { describeAction, type HookDefinition } from '../../hooks/hook-definition
 import { readHookDefinitions } from '../../trust/hook-definitions.ts';
 import { readHookFiles } from '../../trust/hook-files.ts';
 import { loadPlugins } from './plugins.ts';
-import { readPluginHooks } from './plugin-hooks.ts';
+import { readPluginHooks } from '../../plugins/plugin-hooks.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import type { StateOptions } from '../../trust/state-directory.ts';
 import type { HookReport, HookRow } from '../../report/hook-lines.ts';

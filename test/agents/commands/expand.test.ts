@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { parseCommandBody } from '../../../src/agents/commands/parse-body.ts';
 import { expandCommand } from '../../../src/agents/commands/expand.ts';
-import { quoteShellArgument } from '../../../src/agents/commands/shell-argument.ts';
+import { quoteShellText, quoteTypedArgument } from '../../../src/agents/commands/shell-argument.ts';
 import type { CommandSyntax } from '../../../src/protocol/slash-command.ts';
 import { commandWith, expanded } from './support.ts';
 
@@ -170,8 +170,10 @@ test('a shell takes an argument as text at every place where it is quoted', () =
   const argument = hostile.filter((text) => !text.includes('\0') && text.isWellFormed());
   fc.assert(
     fc.property(argument, fc.constantFrom(...PLACES), (text, [before, after]) => {
-      const quoted = quoteShellArgument(text, before);
+      const quoted = quoteShellText(text, before);
       if (quoted === null) throw new Error(`not quoted: ${text}`);
+      const typed = quoteTypedArgument(text, { before, command: `${before}$ARGUMENT${after}` });
+      if (!/['"]$/.test(before)) expect(typed).toEqual({ ok: true, text: quoted });
       const print = (line: string): string =>
         execFileSync('/bin/bash', ['--norc', '-c', line], { encoding: 'utf8', env: {} });
       const empty = print(`${before}${after}`);
@@ -197,6 +199,60 @@ it.each([
     expect.stringContaining('cannot be quoted safely'),
   ]);
 });
+
+it.each([
+  ['bash -c "echo $1"', 'inside quotation marks'],
+  ["sh -c 'echo $ARGUMENTS'", 'inside quotation marks'],
+  ["awk '{print $1}'", 'inside quotation marks'],
+  ['eval echo $ARGUMENTS', 'in a command with eval, which may run it'],
+  ['/bin/b"as"h -c $1', 'in a command with bash, which may run it'],
+  ['echo $1 | python3.12 -', 'in a command with python3.12, which may run it'],
+  ['. $1', 'in a command with ., which may run it'],
+  ['let $1', 'in a command with let, which may run it'],
+  ['(( $1 > 0 ))', 'in a command with arithmetic or brackets'],
+  ['[[ $1 -eq 1 ]]', 'in a command with arithmetic or brackets'],
+  ['for ((i=0;i<$1;i++)); do :; done', 'in a command with arithmetic or brackets'],
+  ['echo $[ $1 ]', 'in a command with arithmetic or brackets'],
+  ['a[$1]=1', 'in a command with arithmetic or brackets'],
+  ['test -v $1', 'in a command that takes the name of a variable'],
+  ['$SHELL -c $1', 'in a command whose program is not written in the file'],
+  ['true; A=b $1', 'in a command whose program is not written in the file'],
+])('accepts only a harmless argument in %j', (line, place) => {
+  const body = `\`\`\`!\n${line}\n\`\`\``;
+  for (const word of ['a[$(id)]', 'x; id', '-c', 'x=1']) {
+    expect(expanded(body, `'${word}'`)).toEqual([
+      expect.stringContaining(`has the argument ${JSON.stringify(word)} ${place}, and it cannot`),
+    ]);
+  }
+  expect(expanded(body, 'src/a-b.ts')).toEqual([
+    `shell: ${line.replace(/\$(?:1|ARGUMENTS)/, 'src/a-b.ts')}`,
+  ]);
+});
+
+it.each([
+  'git push origin $1',
+  'gh pr view $1 --json title',
+  'x=$(git log $1) && echo "$x"',
+  'npm test $1',
+  'cat docs/node/$1 | grep -v x',
+])('quotes an argument in %j', (line) => {
+  expect(expanded(`\`\`\`!\n${line}\n\`\`\``, '"a; b"')).toEqual([
+    `shell: ${line.replace('$1', "'a; b'")}`,
+  ]);
+});
+
+test('an empty argument can stand in quotation marks', () => {
+  expect(expanded('!{echo "{{args}}"}', '', { syntax: 'gemini' })).toEqual(['shell: echo ""']);
+});
+
+it.each(['{', '!', ';', '\n', 'a=', 'exec ', '[', "'", 'sh', ' . '])(
+  'reads a hostile shell part that repeats %j',
+  (text) => {
+    // With more than linear time, this would not end within the limit of a test.
+    const place = { before: 'echo ', command: text.repeat(300_000) };
+    expect(quoteTypedArgument('a b', place).ok).toBeTypeOf('boolean');
+  },
+);
 
 test('an argument without special characters can stand anywhere', () => {
   expect(expanded('!`echo "$(cat $1)"`', 'src/a.ts')).toEqual(['shell: echo "$(cat src/a.ts)"']);

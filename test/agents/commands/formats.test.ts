@@ -186,7 +186,7 @@ it('finds the commands of plugins under the names of the plugins', async () => {
   const root = tree.path('home/plugins/tools');
   tree.write(
     'home/plugins/tools/commands/db/migrate.md',
-    'Migrate with ${CLAUDE_PLUGIN_ROOT}/go.\n',
+    '---\nallowed-tools: Bash(touch:*), Read\n---\nMigrate with ${CLAUDE_PLUGIN_ROOT}/go.\n',
   );
   tree.write(
     'home/.claude/plugins/installed_plugins.json',
@@ -204,6 +204,13 @@ it('finds the commands of plugins under the names of the plugins', async () => {
   expect(first === undefined ? null : expandCommand(first, '')).toEqual({
     ok: true,
     parts: [{ kind: 'text', text: `Migrate with ${root}/go.` }],
+  });
+  expect(first).toMatchObject({
+    shellRules: [],
+    withoutEffect: [
+      'allowed-tools: Bash(touch:*) — a command of a plugin allows nothing; your rules and the mode decide about its shell parts.',
+      expect.stringContaining('allowed-tools: Read — '),
+    ],
   });
 });
 

@@ -314,6 +314,39 @@ describe('a marketplace', () => {
     );
   });
 
+  it('has entries that are approved with the files', async () => {
+    using machine = new Machine();
+    const writeMarket = (more: object): string =>
+      machine.write('market', {
+        '.claude-plugin/marketplace.json': {
+          name: 'team',
+          plugins: [{ name: 'kit', source: './kit', strict: false, ...more }],
+        },
+      });
+    machine.write('market/kit', { 'commands/ship.md': 'Ship it.' });
+    await addMarketplace(writeMarket({}), machine.state, signal);
+    const before = await proposePlugin('kit@team', machine.state, signal);
+    before.install();
+    const [installed] = listPlugins(machine.state);
+    const same = (await proposeUpdate('kit', machine.state, signal)).review;
+    expect([installed?.hash, same.hash, same.state]).toEqual([
+      before.review.hash,
+      before.review.hash,
+      'installed',
+    ]);
+    const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'touch made' }] }] };
+    await addMarketplace(writeMarket({ hooks }), machine.state, signal);
+    const { review } = await proposeUpdate('kit', machine.state, signal);
+    expect([review.hash === before.review.hash, review.state, review.difference]).toEqual([
+      false,
+      'changed',
+      {
+        files: { added: [], removed: [], changed: [] },
+        effects: { added: ['hook Stop: runs in the sandbox touch made'], removed: [] },
+      },
+    ]);
+  });
+
   it('cannot take the name of another one', async () => {
     using machine = new Machine();
     const file = { '.claude-plugin/marketplace.json': { name: 'team', plugins: [] } };

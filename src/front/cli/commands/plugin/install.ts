@@ -5,7 +5,7 @@ import { outputOptions } from '../../run-options.ts';
 import { readApproval, reviewAndInstall } from './review.ts';
 
 const APPROVE_HELP = {
-  approve: { help: 'do not ask: install exactly the files with this hash, which the review shows' },
+  approve: { help: 'do not ask: install exactly what has this hash, which the review shows' },
   json: { help: 'print the review as JSON; nothing is installed without --approve' },
 } as const;
 

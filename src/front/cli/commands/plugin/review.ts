@@ -8,7 +8,7 @@ import type { CommandContext } from '../../command.ts';
 /** How the approval of a plugin is given. */
 export interface ApprovalOptions {
   readonly json: boolean;
-  /** The hash of the files that are approved. Null to ask a person. */
+  /** The hash that is approved. Null to ask a person. */
   readonly approve: string | null;
 }
 
@@ -49,7 +49,7 @@ async function decide(
 ): Promise<boolean> {
   if (approve !== null) {
     if (hash.startsWith(approve)) return true;
-    const message = `the files of ${id} have the hash ${hash}, not ${approve}: look at them again. Nothing was installed`;
+    const message = `${id} has the hash ${hash}, not ${approve}: look at them again. Nothing was installed`;
     throw new MusterError('CONFLICT', message);
   }
   if (json) return false;
