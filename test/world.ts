@@ -5,10 +5,10 @@
 export const WORLD: Readonly<Record<string, readonly string[]>> = {
   /** kill -9 at many moments and at each write of a log, and disks that become full. */
   crash: [
-    'test/crash/{kill,kill-and-resume,every-write,every-write-resumed,full-disk}.test.ts',
+    'test/crash/{kill,kill-and-resume,every-write,every-write-resumed,full-disk,unwritable}.test.ts',
     'test/engine/crash-resume.test.ts',
     'test/engine/reuse/reuse-random.test.ts',
-    'test/engine/rewind/killed-rewind.test.ts',
+    'test/engine/rewind/{killed-rewind,rewind-random}.test.ts',
     'test/e2e/tasks-move.test.ts',
   ],
   /** Every fault of a model server over the protocols other than Chat, and the time limit of a run. */
@@ -31,8 +31,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   ],
   /** Tasks of the built program: budgets, questions, summaries, damaged logs, replay, and commands that show tasks. */
   tasks: [
-    'test/e2e/{background-shells,board-hostile,budgets,compaction,damaged-logs,damaged-logs-random}.test.ts',
-    'test/e2e/{forked-context,lost-output}.test.ts',
+    'test/e2e/{background-shells,board,board-hostile,budgets,compaction,damaged-logs,damaged-logs-random}.test.ts',
+    'test/e2e/{forked-context,lost-output,stream-input}.test.ts',
     'test/e2e/{privacy,questions,replay,reuse,rewind,secrets}.test.ts',
     'test/e2e/{tasks-commands,tasks-dead,tasks-running,tasks-show}.test.ts',
     'test/e2e/{telemetry-runs,terminal,transferred-summary,tui,usage}.test.ts',
@@ -76,8 +76,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   /** Servers of the Model Context Protocol from npm, which needs the network, and servers that hang, flood and ask. */
   mcp: [
     'test/mcp/world/*.test.ts',
-    'test/mcp/faults.test.ts',
-    'test/e2e/{mcp-login,mcp-tasks,server-questions}.test.ts',
+    'test/mcp/{faults,tasks}.test.ts',
+    'test/e2e/{mcp,mcp-login,mcp-tasks,server-questions}.test.ts',
   ],
   /** The attacks that play through the engine and the built program, large pages, and keys in a real keychain. */
   hostile: [
@@ -94,7 +94,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/workspaces/{hostile-task,ignored-files,unusual-repositories}.test.ts',
     'test/workspaces/landing/commit.test.ts',
     'test/api/workspaces/{apply-again,prune-workspaces,undo-commit}.test.ts',
-    'test/e2e/{main-worktree,mcp-workspaces,process-isolation,worktree-views,worktrees}.test.ts',
+    'test/e2e/{best-of-n,main-worktree,mcp-workspaces}.test.ts',
+    'test/e2e/{process-isolation,worktree-views,worktrees}.test.ts',
   ],
   /** Landings, and creations and removals of workspaces, with kill -9 before each change of the disk. */
   kills: ['test/workspaces/world/{kill,killed,killed-removal,killed-apply,not-yet-begun}.test.ts'],

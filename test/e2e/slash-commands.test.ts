@@ -181,7 +181,7 @@ describe.concurrent('a slash command with the built program', () => {
 
   it('takes arguments that stay text in its shell part', async () => {
     await using world = await openWorld({ script: () => ({ text: 'Done.' }) });
-    atHome(world.sandbox, { '.claude/commands/say.md': 'Said: !`printf %s "$1"`\n' });
+    atHome(world.sandbox, { '.claude/commands/say.md': 'Said: !`printf %s $1`\n' });
     const run = await world.run(['-p', "/say '$(touch ran) !{touch ran} `touch ran`'"]);
     expect([run.code, run.stderr]).toEqual([0, '']);
     expect(lastText(world)).toContain('$(touch ran) !{touch ran} `touch ran`\n[exit code 0]');
