@@ -20,7 +20,6 @@ export const manifest = JSON.parse(
 const ENTRIES = {
   muster: 'src/front/cli/bin.ts',
   index: 'src/library.ts',
-  events: 'src/events.ts',
   'ai-sdk': 'src/ai-sdk.ts',
   testing: 'src/testing/index.ts',
 };
@@ -30,6 +29,9 @@ const ENTRIES = {
  * worker loads nothing but what it runs.
  */
 const WORKER_ENTRIES = { 'page-converter': 'src/web/convert/worker.ts' };
+
+/** The types of events and their fold, for readers of logs, which load nothing else of Muster. */
+const READER_ENTRIES = { events: 'src/events.ts' };
 
 /** The program of the process of an isolated task, which shares no file with the rest for the same reason. */
 const PROCESS_ENTRIES = { 'task-process': 'src/engine/process/main.ts' };
@@ -79,7 +81,9 @@ const CHUNKS: CodeSplittingGroup[] = [
 /** Bundles the entries. Writes nothing; the output says which modules each chunk contains. */
 export async function bundle(): Promise<readonly OutputChunk[]> {
   const program = await bundleEntries(ENTRIES, CHUNKS);
-  const others = [WORKER_ENTRIES, PROCESS_ENTRIES].map((entries) => bundleEntries(entries, []));
+  const others = [READER_ENTRIES, WORKER_ENTRIES, PROCESS_ENTRIES].map((entries) =>
+    bundleEntries(entries, []),
+  );
   return [...program, ...(await Promise.all(others)).flat()];
 }
 

@@ -4,6 +4,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   readdirSync,
   rmSync,
   symlinkSync,
@@ -101,6 +102,13 @@ describe('the types of the package', () => {
     `;
     writeFileSync(join(directory, 'types.ts'), text);
     expect(await compile(['types.ts'], 'nodenext', 'nodenext')).toBe('');
+  });
+
+  it('of events load one file, which contains no code of the core', () => {
+    const file = join(directory, 'node_modules/muster-agent/dist/events.js');
+    const text = readFileSync(file, 'utf8');
+    expect(text).not.toMatch(/\bimport\b\s*[({"']|\bfrom\s*["']/);
+    expect(text.length).toBeLessThan(100_000);
   });
 
   it('resolve for every kind of importer of ES modules', async () => {
