@@ -21,7 +21,7 @@ export type OutputOf<S> = S extends Schema ? InferOutput<S> | null : string;
 
 /**
  * A run: a conversation that works. `await` gives its result, which describes failures too: the promise rejects only if the run
- * could not start. Iteration yields its events; an iterator that is created in the same tick as the run misses none. At the end
+ * could not start or its messages could not be read. Iteration yields its events; an iterator that is created in the same tick as the run misses none. At the end
  * of an `await using` scope the run is stopped.
  */
 export interface MusterRun<Output = string>

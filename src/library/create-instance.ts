@@ -20,12 +20,14 @@ export function createInstance(
   { hasContext, stopAnswering }: InstanceParts,
 ): Muster {
   let closing: Promise<void> | null = null;
+  const closed = new AbortController();
   const open = (): Session => {
     if (closing === null) return session;
     throw new MusterError('CONFLICT', 'this instance of Muster is closed; create another one');
   };
   const close = (): Promise<void> => {
     stopAnswering();
+    closed.abort();
     closing ??= session.close();
     return closing;
   };
@@ -43,6 +45,7 @@ export function createInstance(
         id,
         session,
         signal,
+        closed: closed.signal,
         hasDeltas: deltas,
         ...dropMissing({ messages }),
         async start(onEvent, first) {
@@ -75,6 +78,7 @@ export function createInstance(
         id: full,
         session,
         signal,
+        closed: closed.signal,
         hasDeltas: deltas,
         start: (onEvent) => open().resume({ id: full, ...dropMissing({ prompt, mode }) }, onEvent),
         toResult: (envelope) => ({ ...envelope, output: envelope.data.result }),
@@ -89,6 +93,7 @@ export function createInstance(
         id: branch,
         session,
         signal,
+        closed: closed.signal,
         hasDeltas: deltas,
         start: (onEvent) =>
           open().branch({ id: from, at, branch, ...dropMissing({ prompt }) }, onEvent),

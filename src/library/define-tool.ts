@@ -93,7 +93,9 @@ export function defineTool<const S extends Schema>(definition: ToolDefinition<S>
         parse: (input) => toValidation(check(input)),
         async run(input, context) {
           const result = await definition.run(input as InferOutput<S>, context);
-          return typeof result === 'string' ? { text: result } : result;
+          if (typeof result === 'string') return { text: result };
+          if (typeof result?.text === 'string') return result;
+          throw new TypeError('run must return a text, or an object with a text');
         },
       };
     },

@@ -65,6 +65,8 @@ export function createFunctionModel(id: string, { run }: AgentFunction): OwnMode
       yield { type: 'accepted' };
       const result = await run(findPrompt(messages), { signal, messages });
       const { text, usage } = typeof result === 'string' ? { text: result } : result;
+      if (typeof text !== 'string')
+        throw new TypeError('its run must return a text, or an object with a text');
       yield {
         type: 'finished',
         message: { role: 'assistant', content: [{ type: 'text', text }] },

@@ -11,6 +11,8 @@ export interface RunPlan<Output> {
   readonly id: string;
   readonly session: Session;
   readonly signal: AbortSignal | undefined;
+  /** Aborts when the instance is closed. */
+  readonly closed: AbortSignal;
   readonly hasDeltas: boolean;
   /** The messages, if the program sends several. The first one belongs to `start`. */
   readonly messages?: AsyncIterator<string>;
@@ -21,7 +23,7 @@ export interface RunPlan<Output> {
 
 /** Starts a run in the next microtask, so that an iterator which the caller creates at once misses no event. */
 export function startRun<Output>(plan: RunPlan<Output>): MusterRun<Output> {
-  const { id, session, signal } = plan;
+  const { id, session, signal, closed } = plan;
   const queue = new EventQueue<RunEvent>();
   const started = deferred<void>();
   const stopped = deferred<void>();
@@ -31,10 +33,14 @@ export function startRun<Output>(plan: RunPlan<Output>): MusterRun<Output> {
     queue.push(event);
   };
   let current: Run | null = null;
-  const stop = async (reason: string): Promise<void> => {
+  let stopReason: string | null = null;
+  const requestStop = (reason: string): void => {
+    stopReason ??= reason;
     stopped.resolve();
-    await started.promise;
-    current?.stop(reason);
+    current?.stop(stopReason);
+  };
+  const stop = async (reason: string): Promise<void> => {
+    requestStop(reason);
     await result.catch(() => {});
   };
   const finish = async (first: Run): Promise<ResultEnvelope> => {
@@ -57,24 +63,27 @@ export function startRun<Output>(plan: RunPlan<Output>): MusterRun<Output> {
     const stopWatching = plan.hasDeltas
       ? session.watchSignals((each) => tasks.has(each.task) && queue.push(each))
       : () => {};
-    let stopListening = () => {};
+    const listening = [onAbort(closed, () => requestStop('the instance was closed'))];
     try {
       assertNotAborted(signal);
-      const first = await readFirst(plan.messages);
+      if (signal !== undefined)
+        listening.push(onAbort(signal, () => requestStop('the signal of the program aborted')));
+      const first = await readFirst(plan.messages, stopped.promise);
       current = await plan.start(onEvent, first);
       started.resolve();
-      if (signal !== undefined)
-        stopListening = onAbort(signal, () => void stop('the signal of the program aborted'));
+      // It may have been stopped while it started.
+      if (stopReason !== null) current.stop(stopReason);
       const envelope = await finish(current);
       queue.end();
       return plan.toResult(envelope);
     } catch (thrown) {
+      requestStop('its messages could not be read');
       started.reject(thrown);
       queue.end(thrown);
       throw thrown;
     } finally {
       stopWatching();
-      stopListening();
+      for (const stopListening of listening) stopListening();
     }
   };
   const result = work();
@@ -105,9 +114,16 @@ function assertNotAborted(signal: AbortSignal | undefined): void {
     throw new MusterError('CANCELLED', 'the run was not started: its signal had aborted');
 }
 
-async function readFirst(messages: AsyncIterator<string> | undefined): Promise<string | undefined> {
+async function readFirst(
+  messages: AsyncIterator<string> | undefined,
+  stopped: Promise<void>,
+): Promise<string | undefined> {
   if (messages === undefined) return undefined;
-  const first = await messages.next();
+  const first = await Promise.race([messages.next(), stopped]);
+  if (first === undefined) {
+    void Promise.resolve(messages.return?.()).catch(() => {});
+    throw new MusterError('CANCELLED', 'the run was stopped before its first message');
+  }
   if (first.done === true) throw new UsageError('the prompt has no message');
   return first.value;
 }

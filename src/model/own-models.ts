@@ -88,6 +88,13 @@ async function openModel(
   }
 }
 
+/** Tells whether the last part of an answer has what every part of the engine relies on. The port may not be typed. */
+function isComplete({ message, usage, reason }: Partial<Finished>): boolean {
+  return Array.isArray(message?.content) && usage !== undefined && reason !== undefined;
+}
+
+type Finished = Extract<ModelPart, { readonly type: 'finished' }>;
+
 /** Returns a port that yields all parts, because a port of a program reports nothing else. */
 function withoutObserver(port: ModelPort): WireModelPort {
   return { stream: (request, signal) => port.stream(request, signal) };
@@ -116,6 +123,12 @@ function enforceContract(port: WireModelPort): WireModelPort {
         for (;;) {
           const next = await rejectOnAbort(parts.next(), signal);
           if (next.done === true) break;
+          if (next.value.type === 'finished' && !isComplete(next.value)) {
+            yield failWith(
+              'its part `finished` needs a message with content, a usage and a reason',
+            );
+            return;
+          }
           yield next.value;
           if (next.value.type === 'finished' || next.value.type === 'failed') return;
         }

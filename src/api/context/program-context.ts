@@ -1,3 +1,4 @@
+import { rejectOnAbort } from '../../base/async.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { createProjectContext } from '../../engine/prompt/prompt.ts';
 import type { ContextFile, ContextSource } from '../../protocol/project-context.ts';
@@ -5,6 +6,8 @@ import type { ProgramContext } from '../setup/program-parts.ts';
 
 /** The maximum number of bytes of one text of a program in a prompt. The rest is cut off. */
 const MAX_TEXT_BYTES = 32 * 1024;
+/** The maximum time for reading one text. No task begins before. */
+const MAX_READ_MS = 5_000;
 
 /**
  * Adds the texts of a program to the context of directories. They are read before each task is created, and they come last, so
@@ -29,7 +32,8 @@ export function addProgramContext(
     read: readText,
   }: ProgramContext): Promise<readonly ContextFile[]> => {
     try {
-      const text = (await readText(cwd)) ?? '';
+      const late = AbortSignal.timeout(MAX_READ_MS);
+      const text = (await rejectOnAbort(Promise.resolve(readText(cwd)), late)) ?? '';
       if (text === '') return [];
       const bytes = Buffer.from(text);
       const isCut = bytes.length > MAX_TEXT_BYTES;

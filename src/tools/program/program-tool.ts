@@ -7,7 +7,13 @@ import type {
   ProgramToolResult,
 } from '../../protocol/program-tool.ts';
 import type { Attachment } from '../../protocol/attachment.ts';
-import type { Tool, ToolContext, ToolKind, ToolOutput } from '../../protocol/tool.ts';
+import type {
+  Tool,
+  ToolContext,
+  ToolKind,
+  ToolOutput,
+  ValidationResult,
+} from '../../protocol/tool.ts';
 import { describeExcess, inspectAttachment } from '../attachments/inspect-file.ts';
 import { failure } from '../shared/output.ts';
 import { FileRecorder } from './file-recorder.ts';
@@ -25,7 +31,10 @@ export function createProgramTool(tool: ProgramTool): Tool<unknown> {
     inputSchema,
     kind,
     replay: tool.replay ?? (kind === 'meta' || kind === 'read' ? 'pure' : 'opaque'),
-    parse: (input) => tool.parse(input),
+    parse(input) {
+      const parsed = tool.parse(input);
+      return parsed.ok ? checkAccess(tool, parsed) : parsed;
+    },
     describe: (input, { cwd }) => describeAccess(access, input, cwd),
     async run(input, context) {
       const declared = describeAccess(access, input, context.cwd);
@@ -51,6 +60,19 @@ export function createProgramTool(tool: ProgramTool): Tool<unknown> {
   };
 }
 
+/** Refuses a call for which the function of the program cannot say what it would touch. */
+function checkAccess(
+  { name, access }: ProgramTool,
+  parsed: Extract<ValidationResult<unknown>, { ok: true }>,
+): ValidationResult<unknown> {
+  try {
+    describeAccess(access, parsed.input, '/');
+    return parsed;
+  } catch (thrown) {
+    return { ok: false, issues: [`the access of ${name} failed: ${errorMessage(thrown)}`] };
+  }
+}
+
 /** Returns the kind by which permissions and scheduling treat the calls: that of the widest access. */
 function findKind(access: ProgramTool['access']): ToolKind {
   if (access === undefined) return 'execute';
@@ -64,7 +86,10 @@ function describeAccess(access: ProgramTool['access'], input: unknown, cwd: stri
   if (access === undefined || access === 'none') return NO_ACCESS;
   const list = (read: ProgramToolAccess['reads']): readonly string[] => {
     const named = read?.(input) ?? [];
-    return typeof named === 'string' ? [named] : named;
+    const texts = typeof named === 'string' ? [named] : named;
+    if (!Array.isArray(texts) || !texts.every((each) => typeof each === 'string'))
+      throw new TypeError('it must return a text or a list of texts');
+    return texts;
   };
   const paths = (read: ProgramToolAccess['reads']) => list(read).map((path) => resolve(cwd, path));
   return {

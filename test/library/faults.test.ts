@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { defineTool, type MusterOptions, type ToolDefinition } from '../../src/library.ts';
+import { createScriptedModel } from '../scripted-model.ts';
+import { open } from './support.ts';
+
+const answer = () => createScriptedModel(() => ({ text: 'x' }));
+
+/** Messages of which the first ones arrive, and the next one never. */
+async function* stalled(...texts: readonly string[]) {
+  yield* texts;
+  await new Promise(() => {});
+}
+
+describe('messages that do not come', () => {
+  it('do not hold up a stop before the first one', async () => {
+    const muster = await open({ model: answer() });
+    const run = muster.run(stalled());
+    await run.stop();
+    await expect(run).rejects.toMatchObject({ code: 'CANCELLED' });
+  });
+
+  it('do not hold up an abort or a close', async () => {
+    const muster = await open({ model: answer() });
+    const controller = new AbortController();
+    const aborted = muster.run(stalled(), { signal: controller.signal });
+    const idle = muster.run(stalled('one'));
+    for await (const event of idle) if (event.type === 'task.ended') break;
+    setTimeout(() => controller.abort(), 10);
+    await expect(aborted).rejects.toMatchObject({ code: 'CANCELLED' });
+    await muster.close();
+    expect((await idle).status).toBe('success');
+  });
+
+  it('stop their run if they throw', async () => {
+    const muster = await open({
+      model: createScriptedModel(() => ({ text: 'x', delayMs: 60_000 })),
+    });
+    async function* broken() {
+      yield 'one';
+      throw new Error('the input broke');
+    }
+    const run = muster.run(broken());
+    await expect(run).rejects.toThrow('the input broke');
+    await muster.stop(run.id);
+    expect(muster.listTasks().map(({ status }) => status)).toEqual(['stopped']);
+  });
+});
+
+it.each<[string, object, RegExp]>([
+  [
+    'whose access throws',
+    {
+      access: {
+        reads: () => {
+          throw new Error('boom');
+        },
+      },
+    },
+    /the access of own failed: boom/,
+  ],
+  ['whose access is no text', { access: { reads: () => 5 } }, /must return a text or a list/],
+  ['that returns nothing', { access: 'none', run: () => undefined }, /run must return a text/],
+  ['that returns an object without text', { access: 'none', run: () => ({ a: 1 }) }, /must return/],
+])('a tool %s is a failed call, and the task goes on', async (_what, fields, message) => {
+  const base = { name: 'own', description: 'Own.', input: { type: 'object' }, run: () => 'x' };
+  const tool = defineTool({ ...base, ...fields } as ToolDefinition);
+  const model = createScriptedModel((_request, index) =>
+    index === 0 ? { calls: [{ name: 'own', input: {} }] } : { text: 'ok' },
+  );
+  const muster = await open({ model, tools: [tool] });
+  const { output } = await muster.run('Go.');
+  const last = model.requests.at(-1)?.messages.at(-1);
+  const result = last?.role === 'tool' ? last.content[0] : undefined;
+  expect([output, result?.isError, result?.text]).toEqual([
+    'ok',
+    true,
+    expect.stringMatching(message),
+  ]);
+});
+
+it.each<[string, Partial<MusterOptions>, RegExp]>([
+  [
+    'an agent function that returns no text',
+    { agents: { f: { description: 'F.', run: () => Promise.resolve(5 as never) } } },
+    /must return a text/,
+  ],
+  [
+    'a model whose last part is incomplete',
+    {
+      model: {
+        async *stream() {
+          yield { type: 'accepted' };
+          yield { type: 'finished' } as never;
+        },
+      },
+      agents: { f: { description: 'F.', prompt: 'Go.' } },
+    },
+    /`finished` needs a message/,
+  ],
+])('%s gives a failed run that says so', async (_what, options, message) => {
+  const muster = await open({ model: answer(), ...options });
+  const result = await muster.run('Go.', { agent: 'f' });
+  expect([result.status, result.error?.message]).toEqual(['error', expect.stringMatching(message)]);
+});
