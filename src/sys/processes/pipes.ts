@@ -41,23 +41,27 @@ export class Pipe {
 }
 
 const unusedPipes: Pipe[] = [];
-let pendingBatch: Promise<void> | undefined;
+let pendingBatch: Promise<boolean> | undefined;
 
 /** Returns an unused pipe; null if no pipe can be created, for example on other systems than Linux or without bash. */
 export async function takePipe(): Promise<Pipe | null> {
   if (process.platform !== 'linux') return null;
-  if (unusedPipes.length === 0) await createPipes();
+  // Other callers may have waited for the same batch and have taken all of it.
+  while (unusedPipes.length === 0) {
+    if (!(await createPipes())) break;
+  }
   const pipe = unusedPipes.shift() ?? null;
   if (pipe !== null && unusedPipes.length < MIN_UNUSED_PIPES) void createPipes();
   return pipe;
 }
 
-function createPipes(): Promise<void> {
+/** Creates a batch of pipes, or waits for the batch that is being created. Returns whether it was created. */
+function createPipes(): Promise<boolean> {
   pendingBatch ??= createBatch().finally(() => (pendingBatch = undefined));
   return pendingBatch;
 }
 
-async function createBatch(): Promise<void> {
+async function createBatch(): Promise<boolean> {
   let helper: ChildProcess | undefined;
   try {
     helper = spawn('/bin/bash', ['--noprofile', '--norc', '-c', HELPER], {
@@ -69,17 +73,19 @@ async function createBatch(): Promise<void> {
     // If the helper could not be started or has ended, there are no pipes to open.
     helper.on('error', () => {});
     helper.stdin?.on('error', () => {});
-    if (helper.pid === undefined || helper.stdout === null) return;
+    if (helper.pid === undefined || helper.stdout === null) return false;
     const isReady = await Promise.race([
       once(helper.stdout, 'data').then(() => true),
       once(helper, 'close').then(() => false),
     ]);
-    if (!isReady) return;
+    if (!isReady) return false;
     for (const descriptor of DESCRIPTORS) {
       unusedPipes.push(new Pipe(openReadEnd(`/proc/${helper.pid}/fd/${descriptor}`)));
     }
+    return true;
   } catch {
     // No descriptor is free, or there is no /proc. The caller works without a pipe, and the next call tries again.
+    return false;
   } finally {
     helper?.stdin?.destroy();
     helper?.stdout?.destroy();

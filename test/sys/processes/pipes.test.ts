@@ -62,6 +62,12 @@ describe.runIf(process.platform === 'linux')('a pipe as stdout', () => {
     expect(await printed('(sleep 0.2; echo late) & echo early')).toBe('early\nlate\n');
   });
 
+  test('is there for each of many callers at once, also if they are more than one batch', async () => {
+    const pipes = await Promise.all(Array.from({ length: 30 }, () => takePipe()));
+    for (const pipe of pipes) pipe?.close();
+    expect(pipes.filter((pipe) => pipe === null)).toEqual([]);
+  });
+
   test('leaves no descriptor behind', async () => {
     const before = pipesHere().length;
     for (let round = 0; round < 20; round += 1) {
