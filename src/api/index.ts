@@ -102,7 +102,7 @@ export type { LandingForm, LandingOutcome, LandingPreview } from './workspaces/c
 export type { WorkspaceSummary } from '../workspaces/landing-state.ts';
 export type { SessionOptions, ResumeRequest } from './setup/options.ts';
 export type { ProjectFileToTrust } from '../trust/project-trust.ts';
-export type { ProgramContext } from './setup/program-parts.ts';
+export type { ProgramContext, ProgramStorePart } from './setup/program-parts.ts';
 export type { OwnModel } from '../model/own-models.ts';
 export type { TaskRerun, TreeRerun } from '../replay/rerun-tree.ts';
 export type { ListedModelsReport } from './setup/listed-models.ts';

@@ -2,6 +2,7 @@ import type { Session } from '../api/index.ts';
 import { dropMissing } from '../base/drop-missing.ts';
 import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import { checkRunOptions } from './check-run-options.ts';
 import type { Muster, RunResult } from './contract.ts';
@@ -11,13 +12,15 @@ import { startRun } from './start-run.ts';
 
 interface InstanceParts {
   readonly hasContext: boolean;
+  /** Whether the program has a store of its own. */
+  readonly hasStore: boolean;
   readonly stopAnswering: () => void;
 }
 
 /** Creates the object that programs use, from an open session. */
 export function createInstance(
   session: Session,
-  { hasContext, stopAnswering }: InstanceParts,
+  { hasContext, hasStore, stopAnswering }: InstanceParts,
 ): Muster {
   let closing: Promise<void> | null = null;
   const closed = new AbortController();
@@ -25,6 +28,8 @@ export function createInstance(
     if (closing === null) return session;
     throw new MusterError('CONFLICT', 'this instance of Muster is closed; create another one');
   };
+  // A task that only the store of the program knows is found by its full id alone.
+  const resolveId = (id: string): string => (hasStore ? id : open().store.resolveId(id));
   const close = (): Promise<void> => {
     stopAnswering();
     closed.abort();
@@ -73,21 +78,24 @@ export function createInstance(
     resume(id, prompt, options = {}) {
       checkRunOptions(options, 'resume');
       const { mode, signal, deltas = false } = options;
-      const full = open().store.resolveId(id);
+      const full = resolveId(id);
       return startRun({
         id: full,
         session,
         signal,
         closed: closed.signal,
         hasDeltas: deltas,
-        start: (onEvent) => open().resume({ id: full, ...dropMissing({ prompt, mode }) }, onEvent),
+        async start(onEvent) {
+          await open().load(full);
+          return open().resume({ id: full, ...dropMissing({ prompt, mode }) }, onEvent);
+        },
         toResult: (envelope) => ({ ...envelope, output: envelope.data.result }),
       });
     },
     branch(id, options) {
       checkRunOptions(options, 'branch');
       const { at, prompt, signal, deltas = false } = options;
-      const from = open().store.resolveId(id);
+      const from = resolveId(id);
       const branch = newId();
       return startRun({
         id: branch,
@@ -95,26 +103,34 @@ export function createInstance(
         signal,
         closed: closed.signal,
         hasDeltas: deltas,
-        start: (onEvent) =>
-          open().branch({ id: from, at, branch, ...dropMissing({ prompt }) }, onEvent),
+        async start(onEvent) {
+          await open().load(from);
+          return open().branch({ id: from, at, branch, ...dropMissing({ prompt }) }, onEvent);
+        },
         toResult: (envelope) => ({ ...envelope, output: envelope.data.result }),
       });
     },
-    rerun: (id) => open().rerun(id),
+    async rerun(id) {
+      const full = resolveId(id);
+      await open().load(full);
+      return open().rerun(full);
+    },
     send: (id, message) => open().send(id, message),
     stop: (id, reason = 'stopped by the program') => open().stopTask(id, reason),
     background: (id) => open().background(id),
     listTasks: () => open().store.list(),
-    readEvents: (id, from = 0) => {
-      const { store } = open();
-      return store.streamEvents(store.resolveId(id), from);
-    },
+    readEvents: (id, from = 0) => streamEvents(open(), resolveId(id), from),
     get agents() {
       return open().agents.agents.map(({ name, description }) => ({ name, description }));
     },
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+async function* streamEvents(session: Session, id: string, from: number): AsyncIterable<TaskEvent> {
+  await session.load(id);
+  yield* session.store.streamEvents(id, from);
 }
 
 function toLimits({ tokens, usd, seconds, turns }: RunBudget) {

@@ -1,4 +1,11 @@
-import { loadProgramSupport, loadSessions, type SessionOptions } from '../api/index.ts';
+import {
+  loadProgramSupport,
+  loadSessions,
+  type ProgramStorePart,
+  type Session,
+  type SessionOptions,
+} from '../api/index.ts';
+import { deferred } from '../base/async.ts';
 import { UsageError } from '../base/errors.ts';
 import { dropMissing } from '../base/drop-missing.ts';
 import { isAgentFunction } from './agents.ts';
@@ -17,7 +24,19 @@ import {
   type ProgramModels,
 } from './own-models.ts';
 import { readAgents } from './read-agents.ts';
+import type { StorePort } from '../protocol/store-port.ts';
 import type { FlagValue } from '../config/text-layer.ts';
+
+const STORE_METHODS = [
+  'create',
+  'claim',
+  'append',
+  'watch',
+  'requestCancel',
+  'list',
+  'putBlob',
+  'getBlob',
+] as const satisfies readonly (keyof StorePort)[];
 
 /**
  * Creates an instance of Muster. Throws UsageError for a wrong option or configuration, and if no model is named.
@@ -34,14 +53,27 @@ export async function createMuster(options: MusterOptions): Promise<Muster> {
       'createMuster: name a model (`model: "provider/id"`, a model object of the AI SDK, or a ModelPort), or set `inherit: true` to use what the user has configured',
     );
   }
+  const opened = deferred<Session>();
   const [{ openSession }, sessionOptions] = await Promise.all([
     loadSessions(),
-    toSessionOptions(options, models),
+    toSessionOptions(options, {
+      models,
+      async onCancelRequested(id) {
+        await (
+          await opened.promise
+        ).stopTask(id, 'its stop was requested in the store of the program');
+      },
+    }),
   ]);
   const session = await openSession(sessionOptions);
+  opened.resolve(session);
   const stopAnswering =
     options.onQuestion === undefined ? () => {} : answerQuestions(session, options.onQuestion);
-  return createInstance(session, { hasContext: options.context !== undefined, stopAnswering });
+  return createInstance(session, {
+    hasContext: options.context !== undefined,
+    hasStore: options.store !== undefined,
+    stopAnswering,
+  });
 }
 
 function checkOptions(options: MusterOptions): void {
@@ -52,6 +84,7 @@ function checkOptions(options: MusterOptions): void {
     cwd: 'string',
     addDirs: 'array',
     dataDir: 'string',
+    store: 'object',
     agents: 'object',
     tools: 'array',
     context: 'object',
@@ -67,11 +100,29 @@ function checkOptions(options: MusterOptions): void {
     config: 'object',
     onNotice: 'function',
   });
+  if (options.store !== undefined && options.dataDir !== undefined)
+    throw new UsageError('createMuster: give dataDir or store, not both');
+}
+
+/** Checks a store of a program. Throws UsageError that names a missing method. */
+function readStore(
+  port: StorePort,
+  onCancelRequested: (id: string) => Promise<void>,
+): ProgramStorePart {
+  const missing = STORE_METHODS.find((name) => typeof port[name] !== 'function');
+  if (missing !== undefined)
+    throw new UsageError(`createMuster: store.${missing} is missing; it must be a function`);
+  return { port, onCancelRequested: (id) => void onCancelRequested(id) };
+}
+
+interface ProgramSetup {
+  readonly models: ProgramModels;
+  readonly onCancelRequested: (id: string) => Promise<void>;
 }
 
 async function toSessionOptions(
   options: MusterOptions,
-  models: ProgramModels,
+  { models, onCancelRequested }: ProgramSetup,
 ): Promise<SessionOptions> {
   const support = await loadProgramSupport();
   const { inherit = false, agents = {}, tools = [], context = {}, environment } = options;
@@ -95,7 +146,7 @@ async function toSessionOptions(
       trustProject: options.trustProject,
       onNotice: options.onNotice,
       // With `inherit`, the user's data directory is used as the command line uses it.
-      log: inherit && !keepsLogs ? null : keepsLogs,
+      log: inherit && !keepsLogs && options.store === undefined ? null : keepsLogs,
     }),
     environment: environments.session,
     flags: listFlags(options),
@@ -106,6 +157,7 @@ async function toSessionOptions(
       models: [...models.own, ...functions],
       config: addModels(options.config ?? {}, models),
       commandEnvironment: environments.commands,
+      ...dropMissing({ store: options.store && readStore(options.store, onCancelRequested) }),
       hooks: readFunctionHooks(options).map((hook) => support.createFunctionHook(hook)),
       context: Object.entries(context).map(([name, text]) => ({
         name,

@@ -4,6 +4,7 @@ import type { HookEventName } from '../protocol/hook.ts';
 import type { LanguageModelObject } from '../protocol/language-model.ts';
 import type { ModelPort } from '../protocol/model.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
+import type { StorePort } from '../protocol/store-port.ts';
 import type { Question } from '../protocol/question.ts';
 import type { AcceptanceRequest } from '../protocol/acceptance.ts';
 import type { AgentFunction, AgentFields } from './agents.ts';
@@ -87,6 +88,11 @@ export interface MusterOptions {
    * `inherit`, the user's data directory.
    */
   readonly dataDir?: string;
+  /**
+   * A store of your own for the logs of tasks, instead of `dataDir`. Experimental. Only tasks of this instance are listed and known
+   * by a beginning of their id; any other task of the store is read when `resume`, `branch`, `rerun` or `readEvents` names its full id.
+   */
+  readonly store?: StorePort;
   /** Agents by name, in addition to the built-in ones. They replace others of the same name. Default: none. */
   readonly agents?: Readonly<Record<string, AgentFields | AgentFunction>>;
   /** Tools of your own, from `defineTool`. The main agent has them, and agents with all tools or that name them. Default: none. */

@@ -5,6 +5,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
+import type { StoredTask } from '../protocol/store-port.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { hashContent } from '../sys/files/read-file.ts';
 import { blobNotFoundError, checkBlobHash } from './blobs/blob-directory.ts';
@@ -21,7 +22,8 @@ import {
 } from './files/task-files.ts';
 import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
 import { createEventStamper, type EventStamper } from './log/event-stamper.ts';
-import { compareNewestFirst, getDisplayStatus, addToSummary } from './log/task-summary.ts';
+import { createMemoryTask, MemoryTaskLog, type MemoryTask } from './log/memory-task-log.ts';
+import { compareNewestFirst, getDisplayStatus } from './log/task-summary.ts';
 import type { Redact } from './redact/redactor.ts';
 import type {
   BlobOptions,
@@ -37,6 +39,21 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock;
   readonly redact?: Redact;
   readonly processes?: ProcessPort;
+  /** Stores elsewhere what this store holds. Default: it is stored nowhere else. */
+  readonly replica?: StoreReplica;
+}
+
+/** Stores the content of a store in memory elsewhere, in order. Only `sync` tells whether that succeeded. */
+export interface StoreReplica {
+  addTask(task: StoredTask): void;
+  /** Follows a change of the owner. */
+  addOwner(id: string): void;
+  addEvents(id: string, events: readonly TaskEvent[]): void;
+  addBlob(hash: string, content: Buffer): void;
+  /** Resolves when all that was added for the task before is durable. */
+  sync(id: string): Promise<void>;
+  /** Resolves when nothing more is about to be stored. */
+  close(): Promise<void>;
 }
 
 /**
@@ -47,14 +64,15 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): TaskStore {
   return new MemoryStore(options);
 }
 
-class MemoryStore implements TaskStore {
+/** A store in memory. */
+export class MemoryStore implements TaskStore {
   readonly token = newId();
   readonly #stamp: EventStamper;
   readonly #redact: Redact;
   readonly #processes: ProcessPort;
   readonly #tasks = new Map<string, MemoryTask>();
-  readonly #blobs = new Map<string, string>();
-  readonly #attachments = new Map<string, Buffer>();
+  readonly #replica: StoreReplica | undefined;
+  readonly #blobs = new Map<string, Buffer>();
   readonly #spillFiles = new Map<string, string>();
   #spillDirectory: string | undefined;
 
@@ -62,6 +80,18 @@ class MemoryStore implements TaskStore {
     this.#redact = options.redact ?? ((text) => text);
     this.#stamp = createEventStamper(options.clock ?? systemClock, options.redact);
     this.#processes = options.processes ?? createProcessPort();
+    this.#replica = options.replica;
+  }
+
+  /** Adds or replaces a task that nobody owns. */
+  putTask(id: string, events: readonly TaskEvent[]): void {
+    if (this.#tasks.get(id)?.owner !== undefined) throw this.#createInUseError(id);
+    this.#tasks.set(id, createMemoryTask(events));
+  }
+
+  /** Adds a text or an attachment with its sha256 (hex). */
+  addContent(hash: string, content: Buffer): void {
+    this.#blobs.set(hash, content);
   }
 
   create(spec: TaskSpec): TaskLog {
@@ -69,7 +99,12 @@ class MemoryStore implements TaskStore {
     const existing = this.#tasks.get(spec.id);
     if (existing?.owner !== undefined) throw this.#createInUseError(spec.id);
     if (existing !== undefined) throw taskExistsError(spec.id);
-    const task: MemoryTask = { events: [], summary: undefined, epoch: 0, owner: undefined };
+    const task = createMemoryTask();
+    this.#replica?.addTask({
+      id: spec.id,
+      root: spec.root,
+      parent: spec.parent,
+    });
     const log = this.#openLog(spec.id, task, [{ type: 'task.created', spec }]);
     this.#tasks.set(spec.id, task);
     return log;
@@ -79,6 +114,7 @@ class MemoryStore implements TaskStore {
     const task = this.#getTask(id);
     if (task.owner !== undefined) throw this.#createInUseError(id);
     task.events.forEach((event) => visit(event));
+    this.#replica?.addOwner(id);
     return this.#openLog(id, task, []);
   }
 
@@ -151,26 +187,22 @@ class MemoryStore implements TaskStore {
 
   putBlob(text: string, options: BlobOptions = {}): string {
     const stored = options.redact === false ? text : this.#redact(text);
-    const hash = hashContent(stored);
-    this.#blobs.set(hash, stored);
-    return hash;
+    return this.#putContent(Buffer.from(stored));
   }
 
   getBlob(hash: string): string {
     checkBlobHash(hash);
-    const text = this.#blobs.get(hash);
-    if (text === undefined) throw blobNotFoundError(hash);
-    return text;
+    const content = this.#blobs.get(hash);
+    if (content === undefined) throw blobNotFoundError(hash);
+    return content.toString();
   }
 
   putAttachment(bytes: Buffer): string {
-    const hash = hashContent(bytes);
-    this.#attachments.set(hash, bytes);
-    return hash;
+    return this.#putContent(bytes);
   }
 
   getAttachment(hash: string): Buffer | null {
-    return this.#attachments.get(hash) ?? null;
+    return this.#blobs.get(hash) ?? null;
   }
 
   /** Stores nothing: tasks of this store cannot be rewound, because nothing outlives the store. */
@@ -248,11 +280,18 @@ class MemoryStore implements TaskStore {
     return [];
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     for (const task of this.#tasks.values()) task.owner?.close();
     this.#spillFiles.clear();
     this.#removeSpillDirectory();
-    return Promise.resolve();
+    await this.#replica?.close();
+  }
+
+  #putContent(content: Buffer): string {
+    const hash = hashContent(content);
+    if (!this.#blobs.has(hash)) this.#replica?.addBlob(hash, content);
+    this.#blobs.set(hash, content);
+    return hash;
   }
 
   #makeSpillDirectory(): string {
@@ -271,7 +310,14 @@ class MemoryStore implements TaskStore {
   #openLog(id: string, task: MemoryTask, first: readonly EventBody[]): TaskLog {
     const { pid, host } = this.#processes.self();
     const opening = [...first, { type: 'task.claimed', pid, host } as const];
-    return new MemoryTaskLog(id, task, this.#stamp, opening);
+    return new MemoryTaskLog({
+      id,
+      task,
+      stamp: this.#stamp,
+      opening,
+      onEvents: (events) => this.#replica?.addEvents(id, events),
+      sync: async () => await this.#replica?.sync(id),
+    });
   }
 
   #getTask(id: string): MemoryTask {
@@ -296,57 +342,5 @@ async function* iterateFrom(events: readonly TaskEvent[], from: number): AsyncIt
   for (let seq = Math.max(0, from); seq < end; seq += 1) {
     const event = events[seq];
     if (event !== undefined) yield event;
-  }
-}
-
-/** A task that is kept in memory. */
-interface MemoryTask {
-  readonly events: TaskEvent[];
-  summary: TaskSummary | undefined;
-  epoch: number;
-  owner: TaskLog | undefined;
-}
-
-/** The log of a task in memory, as its owner uses it. */
-class MemoryTaskLog implements TaskLog {
-  readonly id: string;
-  readonly epoch: number;
-  readonly opening: readonly TaskEvent[];
-  readonly #task: MemoryTask;
-  readonly #stamp: EventStamper;
-  #closed = false;
-
-  constructor(id: string, task: MemoryTask, stamp: EventStamper, opening: readonly EventBody[]) {
-    this.id = id;
-    this.#task = task;
-    this.#stamp = stamp;
-    this.epoch = task.epoch + 1;
-    this.opening = this.append(opening);
-    task.epoch = this.epoch;
-    task.owner = this;
-  }
-
-  append(bodies: readonly EventBody[]): readonly TaskEvent[] {
-    if (this.#closed) {
-      throw new MusterError('INTERNAL_ERROR', `the log of task ${this.id} is closed`);
-    }
-    const task = this.#task;
-    const position = { task: this.id, epoch: this.epoch, seq: task.events.length };
-    const events = this.#stamp(bodies, position).map(({ event }) => event);
-    for (const event of events) {
-      task.events.push(event);
-      task.summary = addToSummary(task.summary, event);
-    }
-    return events;
-  }
-
-  sync(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#task.owner = undefined;
   }
 }

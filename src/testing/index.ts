@@ -32,6 +32,8 @@ export {
   type ScriptedModelCall,
   type ScriptedModel,
 } from './scripted-model.ts';
+export { memoryStore } from './store/memory-store-port.ts';
+export { storeContract, type StoreContractCase } from './store/store-contract.ts';
 export { checkRequest, type CheckedRequest } from './strict/check-request.ts';
 export { CHAT_SERVERS, type ChatServer, type StrictOptions } from './strict/options.ts';
 export { describeViolations, type Violation } from './strict/rule.ts';

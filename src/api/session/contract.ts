@@ -96,6 +96,11 @@ export interface Session {
   refreshSlashCommands(): Promise<void>;
   readonly models: ModelSetup;
   readonly store: TaskStore;
+  /**
+   * Reads the tree of a task from the store of the program, so that it can be continued. Does nothing if the program has
+   * no store. `id` is a full id. Rejects with MusterError if there is no such task or its log is not valid.
+   */
+  load(id: string): Promise<void>;
   /** The working directory; absolute and real. */
   readonly cwd: string;
   /** True if no model is chosen or configured, so that the offline engine answers. */

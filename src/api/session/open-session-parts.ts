@@ -21,6 +21,7 @@ import type { SessionOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
 import { announceMissingSandbox } from '../setup/sandbox.ts';
 import { openSessionSandbox } from './session-sandbox.ts';
+import type { ProgramStorePart } from '../setup/program-parts.ts';
 import { createEngineSettings } from '../setup/settings.ts';
 import { finishLandings, type SessionWorkspacePort } from '../workspaces/session-workspaces.ts';
 import { openWorkspacesLater } from '../workspaces/open-later.ts';
@@ -52,7 +53,7 @@ export async function openSessionParts(options: SessionOptions): Promise<Session
   const models = await openSessionModels(session, { preload: options.preload !== false });
   const definitions = await loadSessionDefinitions(session, options.agents ?? []);
   const { agents, skills, slashCommands, loadTemplates } = definitions;
-  const storage = openStorage(session, options);
+  const storage = await openStorage(session, options);
   const { canWriteDataDir } = storage;
   const servers = await openSessionServers(session, {
     models,
@@ -118,6 +119,7 @@ export async function openSessionParts(options: SessionOptions): Promise<Session
       options.questions !== undefined ||
       settings.get('permissions.on_ask')?.source.kind !== 'default',
     store,
+    load: storage.load,
     changes,
     router,
     signals,
@@ -175,7 +177,7 @@ export async function openSessionParts(options: SessionOptions): Promise<Session
 }
 
 type SessionDefinitions = Awaited<ReturnType<typeof loadSessionDefinitions>>;
-type SessionStorage = ReturnType<typeof openStorage>;
+type SessionStorage = Awaited<ReturnType<typeof openStorage>>;
 
 interface EngineParts {
   readonly session: SessionConfig;
@@ -285,8 +287,8 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
  * Opens the store, the listeners of its events, and the sandbox. Throws UsageError for a data directory that cannot be
  * used.
  */
-function openStorage(session: SessionConfig, { log }: Pick<SessionOptions, 'log'>) {
-  const { state, directory, loaded, redact, onNotice } = session;
+async function openStorage(session: SessionConfig, { log }: Pick<SessionOptions, 'log'>) {
+  const { state, directory, loaded, program, redact, onNotice } = session;
   const { durability } = loaded.config.store;
   const stored =
     log === false
@@ -296,11 +298,15 @@ function openStorage(session: SessionConfig, { log }: Pick<SessionOptions, 'log'
           { isRequired: log === true || isDataDirectoryChosen(state, state.dataDir), onNotice },
         );
   const canWriteDataDir = stored !== null;
-  const store = stored ?? openMemoryStore({ redact });
+  const own =
+    program.store === undefined ? null : await openProgramStore(program.store, { redact });
+  const store = stored ?? own ?? openMemoryStore({ redact });
   const onFault = (thrown: unknown) => session.onFault(null, thrown);
   const sandbox = openSessionSandbox(session, canWriteDataDir);
   return {
     store,
+    /** Reads a tree from the store of the program. */
+    load: async (id: string) => await own?.load(id),
     /** Without it the session leaves nothing on disk. */
     canWriteDataDir,
     changes: createCommandChanges(directory),
@@ -308,4 +314,12 @@ function openStorage(session: SessionConfig, { log }: Pick<SessionOptions, 'log'
     signals: new SignalRouter(onFault),
     sandbox,
   };
+}
+
+async function openProgramStore(
+  { port, onCancelRequested }: ProgramStorePart,
+  { redact }: Pick<SessionConfig, 'redact'>,
+) {
+  const { ProgramStore } = await import('../../store/program-store.ts');
+  return new ProgramStore(port, { redact, onCancelRequested });
 }

@@ -43,6 +43,8 @@ export interface SessionParts {
   /** True if a flag, an option or the configuration determines how questions are treated. */
   readonly hasExplicitOnAsk: boolean;
   readonly store: TaskStore;
+  /** Reads the tree of a task from the store of the program. Does nothing if the program has none. */
+  readonly load: (id: string) => Promise<void>;
   /** Finds what commands change. */
   readonly changes: CommandChangesSource;
   readonly router: EventRouter;

@@ -128,6 +128,7 @@ export function createSession(parts: SessionParts): Session {
       const { listFiles } = await import('./list-files.ts');
       return listFiles(cwd, signal);
     },
+    load: (id) => parts.load(id),
     start: (request, onEvent) => runs.start(request, onEvent),
     resume: (request, onEvent) => runs.resume(request, onEvent),
     branch: (request, onEvent) => runs.branch(request, onEvent),

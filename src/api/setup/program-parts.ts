@@ -1,6 +1,7 @@
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { HookDefinition } from '../../hooks/hook-definition.ts';
 import type { Environment } from '../../sys/env.ts';
+import type { StorePort } from '../../protocol/store-port.ts';
 import type { OwnModel } from '../../model/own-models.ts';
 
 /** A text that a program adds to the context of its tasks. */
@@ -23,6 +24,15 @@ export interface ProgramParts {
   readonly hooks: readonly HookDefinition[];
   /** The variables from which commands get theirs. Default: those of the session. */
   readonly commandEnvironment?: Environment;
+  /** The store of the program. Default: the data directory, or memory. */
+  readonly store?: ProgramStorePart;
+}
+
+/** A store that a program brings. */
+export interface ProgramStorePart {
+  readonly port: StorePort;
+  /** Called when the stop of a task was requested in the store. */
+  readonly onCancelRequested: (id: string) => void;
 }
 
 /** The parts of a session that no program has opened. */

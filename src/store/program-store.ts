@@ -1,0 +1,80 @@
+import { MusterError } from '../base/errors.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
+import type { StorePort } from '../protocol/store-port.ts';
+import { hashContent } from '../sys/files/read-file.ts';
+import { MemoryStore } from './memory-store.ts';
+import { checkTaskId } from './files/task-files.ts';
+import { isTaskEvent } from './log/validate-event.ts';
+import { PortReplica } from './port-replica.ts';
+import type { Redact } from './redact/redactor.ts';
+
+interface ProgramStoreOptions {
+  readonly redact: Redact;
+  /** Called when the stop of a task was requested in the store. */
+  readonly onCancelRequested: (id: string) => void;
+}
+
+/** The number of tasks whose logs are read at the same time. */
+const READERS = 16;
+const HASHES = /\b[0-9a-f]{64}\b/g;
+
+/**
+ * A store that works in memory and keeps everything in a store of the program as well. It knows the tasks that it has created or
+ * loaded. Backups of files are not kept.
+ */
+export class ProgramStore extends MemoryStore {
+  readonly #port: StorePort;
+
+  constructor(port: StorePort, { redact, onCancelRequested }: ProgramStoreOptions) {
+    super({ redact, replica: new PortReplica(port, { onCancelRequested }) });
+    this.#port = port;
+  }
+
+  /**
+   * Reads the tree of a task from the store of the program, except the tasks that run here. Rejects with MusterError `NOT_FOUND` if
+   * there is no such task, and with `INVALID_PARAM` if a log is not valid.
+   */
+  async load(id: string): Promise<void> {
+    checkTaskId(id);
+    const [created] = await this.#read(id);
+    if (created?.type !== 'task.created')
+      throw new MusterError('NOT_FOUND', `task ${id} in the store of the program has no events`);
+    const tasks = await this.#port.list(created.spec.root);
+    const ids = tasks.map((task) => task.id).filter((task) => !this.#isOwned(task));
+    const next = ids.values();
+    const readers = Array.from({ length: READERS }, async () => {
+      for (const task of next) await this.#loadTask(task);
+    });
+    await Promise.all(readers);
+  }
+
+  async #loadTask(id: string): Promise<void> {
+    const events = await this.#read(id);
+    // A task without events had no time to start.
+    if (events.length === 0) return;
+    for (const hash of new Set(JSON.stringify(events).match(HASHES))) {
+      const content = await this.#port.getBlob(hash);
+      // A number of this form need not be that of a content.
+      if (content !== null && hashContent(Buffer.from(content)) === hash)
+        this.addContent(hash, Buffer.from(content));
+    }
+    if (!this.#isOwned(id)) this.putTask(id, events);
+  }
+
+  async #read(id: string): Promise<readonly TaskEvent[]> {
+    const events: TaskEvent[] = [];
+    for await (const event of this.#port.watch(id, { fromSeq: 0, follow: false })) {
+      if (!isTaskEvent(event, id) || event.seq !== events.length)
+        throw new MusterError(
+          'INVALID_PARAM',
+          `task ${id} in the store of the program: event ${events.length} is missing or not valid`,
+        );
+      events.push(event);
+    }
+    return events;
+  }
+
+  #isOwned(id: string): boolean {
+    return this.exists(id) && this.getOwner(id) !== null;
+  }
+}
