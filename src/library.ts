@@ -64,5 +64,5 @@ export type {
   ServerQuestion,
 } from './protocol/question.ts';
 export type { Receipt, ResultEnvelope, TaskStatus } from './protocol/result.ts';
-export type { StoredTask, StorePort, WatchOptions } from './protocol/store-port.ts';
+export type { StoredTask, StorePort, StoreWatchOptions } from './protocol/store-port.ts';
 export type { TaskSignal } from './protocol/signal.ts';

@@ -10,7 +10,7 @@ export interface StoredTask {
 }
 
 /** The options of `StorePort.watch`. */
-export interface WatchOptions {
+export interface StoreWatchOptions {
   /** The number of the first event, from 0. */
   readonly fromSeq: number;
   /** True to wait for later events until `signal` aborts. False to end after the last event that is stored now. */
@@ -44,7 +44,7 @@ export interface StorePort {
     events: readonly TaskEvent[],
   ): Promise<{ readonly cancelRequested: boolean }>;
   /** Yields the events of a task in order, unchanged. Rejects with `NOT_FOUND` for an unknown task. */
-  watch(id: string, options: WatchOptions): AsyncIterable<TaskEvent>;
+  watch(id: string, options: StoreWatchOptions): AsyncIterable<TaskEvent>;
   /** Asks the owner of a task to stop it. Rejects with `NOT_FOUND` for an unknown task. */
   requestCancel(id: string): Promise<void>;
   /** Lists the tasks of a tree, in any order. An unknown tree has none. */

@@ -120,7 +120,7 @@ class TaskQueue {
 
   constructor(options: TaskQueueOptions) {
     this.#options = options;
-    this.stored = options.owned.then(() => {});
+    this.stored = options.owned.then(() => undefined);
     // `sync` tells about a failure.
     this.stored.catch(() => {});
   }

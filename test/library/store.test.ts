@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool, type StorePort, type TaskEvent } from '../../src/library.ts';
+import { defineTool, type StoredTask, type StorePort, type TaskEvent } from '../../src/library.ts';
 import { memoryStore, storeContract } from '../../src/testing/index.ts';
 import { createScriptedModel } from '../scripted-model.ts';
 import { open } from './support.ts';
@@ -123,10 +123,7 @@ describe('a store of the program', () => {
     });
     const run = muster.run('Work.');
     for await (const event of run) if (event.type === 'task.claimed') await store.claim(run.id);
-    await run.then(
-      () => {},
-      () => {},
-    );
+    await Promise.allSettled([run]);
     expect(executed).toBe(0);
     expect(notices.join('\n')).toContain('another owner');
   });
@@ -148,10 +145,7 @@ describe('a store of the program', () => {
     }));
     const muster = await open({ model, store, onNotice: (line) => notices.push(line) });
     const run = muster.run('Work.');
-    await run.then(
-      () => {},
-      () => {},
-    );
+    await Promise.allSettled([run]);
     await setImmediate();
     expect(notices.join('\n')).toContain('the database is gone');
     await muster.close();
@@ -162,4 +156,139 @@ describe('a store of the program', () => {
 
 describe('the contract of stores', () => {
   for (const { name, run } of storeContract(() => memoryStore())) it(name, run);
+});
+
+/** Stores with one fault each, and the rule that finds it. */
+const FAULTY: readonly (readonly [fault: string, rule: string, (good: StorePort) => StorePort])[] =
+  [
+    [
+      'a second create empties the task',
+      'a task is created once',
+      (good) => ({ ...good, create: async (task) => await good.create(task).catch(() => {}) }),
+    ],
+    [
+      'the epoch is not checked',
+      'a former owner can append nothing',
+      (good) => {
+        const epochs = new Map<string, number>();
+        return {
+          ...good,
+          async claim(id) {
+            const claimed = await good.claim(id);
+            epochs.set(id, claimed.epoch);
+            return claimed;
+          },
+          append: async (id, _epoch, events) => await good.append(id, epochs.get(id) ?? 1, events),
+        };
+      },
+    ],
+    [
+      'a claim is not counted before it is answered',
+      'claims at the same time give different epochs',
+      (good) => {
+        const epochs = new Map<string, number>();
+        return {
+          ...good,
+          async claim(id) {
+            const epoch = (epochs.get(id) ?? 1) + 1;
+            await setImmediate();
+            epochs.set(id, epoch);
+            await good.claim(id);
+            return { epoch };
+          },
+        };
+      },
+    ],
+    [
+      'a repeated append fails',
+      'a repeated append changes nothing',
+      (good) => {
+        const appended = new Set<string>();
+        return {
+          ...good,
+          async append(id, epoch, events) {
+            const key = `${id} ${events[0]?.seq}`;
+            if (appended.has(key)) throw new Error('a duplicate key');
+            appended.add(key);
+            return await good.append(id, epoch, events);
+          },
+        };
+      },
+    ],
+    [
+      'events lose a byte order mark',
+      'events are read as they were appended',
+      (good) => ({
+        ...good,
+        async *watch(id, options) {
+          for await (const event of good.watch(id, options))
+            yield JSON.parse(JSON.stringify(event).replaceAll('\uFEFF', ''));
+        },
+      }),
+    ],
+    [
+      'the start is ignored',
+      'events are read from a number on',
+      (good) => ({ ...good, watch: (id, options) => good.watch(id, { ...options, fromSeq: 0 }) }),
+    ],
+    [
+      'following ends with the stored events',
+      'whoever follows a task gets each event once and in order',
+      (good) => ({
+        ...good,
+        watch: (id, options) => good.watch(id, { ...options, follow: false }),
+      }),
+    ],
+    [
+      'a stop is not reported',
+      'a requested stop is reported to the owner',
+      (good) => ({
+        ...good,
+        requestCancel: async (id) => void (await good.claim(id).catch(() => {})),
+      }),
+    ],
+    [
+      'an unknown task gives no events',
+      'an unknown task is NOT_FOUND',
+      (good) => ({
+        ...good,
+        async *watch(id, options) {
+          try {
+            yield* good.watch(id, options);
+          } catch {
+            // As a query without rows.
+          }
+        },
+      }),
+    ],
+    [
+      'all tasks are listed',
+      'a tree is listed with its tasks',
+      (good) => {
+        const all: StoredTask[] = [];
+        return {
+          ...good,
+          async create(task) {
+            await good.create(task);
+            all.push(task);
+          },
+          list: async () => all,
+        };
+      },
+    ],
+    [
+      'a content is stored as text',
+      'a content is stored byte for byte, and may be stored again',
+      (good) => ({
+        ...good,
+        putBlob: async (hash, content) =>
+          await good.putBlob(hash, Buffer.from(Buffer.from(content).toString())),
+      }),
+    ],
+  ];
+
+it.each(FAULTY)('the contract finds that %s', async (_fault, rule, spoil) => {
+  const cases = storeContract(() => spoil(memoryStore()));
+  const found = cases.find(({ name }) => name === rule);
+  await expect(found?.run()).rejects.toThrow();
 });

@@ -160,6 +160,10 @@ const EXPECTED: Readonly<Record<string, [FakeModelOptions['script'] & object, Re
           },
     /^md: true\nOne\.\n$/,
   ],
+  'store.ts': [
+    (request) => ({ text: bodyOf(request).includes('And how many?') ? 'Two.' : 'a.md, b.md' }),
+    /^a\.md, b\.md\nTwo\.\n$/,
+  ],
   'in-a-test.ts': [() => ({ text: '' }), /^passed\n$/],
 };
 

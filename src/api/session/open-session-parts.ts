@@ -4,9 +4,8 @@ import type { WebAccess } from '../../protocol/web.ts';
 import type { SessionServers } from '../mcp/open-servers.ts';
 import { findMainAgent, openSessionServers } from './session-servers.ts';
 import { systemClock } from '../../base/clock.ts';
-import { isDataDirectoryChosen, userConfigDirectory } from '../../config/paths.ts';
+import { userConfigDirectory } from '../../config/paths.ts';
 import { Engine } from '../../engine/engine.ts';
-import { openMemoryStore } from '../../store/memory-store.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
@@ -16,26 +15,22 @@ import { createWebSearchTool } from '../../tools/web/web-search.ts';
 import { isTrustedMemory } from '../../trust/project-trust.ts';
 import { LiveContext } from '../context/live-context.ts';
 import { createReadFilter } from '../context/read-context-file.ts';
-import { openSessionStore } from '../setup/data-dir.ts';
 import type { SessionOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
 import { announceMissingSandbox } from '../setup/sandbox.ts';
-import { openSessionSandbox } from './session-sandbox.ts';
-import type { ProgramStorePart } from '../setup/program-parts.ts';
 import { createEngineSettings } from '../setup/settings.ts';
 import { finishLandings, type SessionWorkspacePort } from '../workspaces/session-workspaces.ts';
 import { openWorkspacesLater } from '../workspaces/open-later.ts';
+import { openStorage } from './open-storage.ts';
 import { openWorkspaces } from './open-workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
 import { openTelemetry, type SessionTelemetry } from '../setup/telemetry.ts';
 import { loadWebAccess, openSearch } from '../setup/web.ts';
 import { ControlChannel } from './control-channel.ts';
-import { EventRouter, SignalRouter } from './event-router.ts';
 import { NO_HINT_USES, openHintUses } from './hint-uses.ts';
 import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
 import { NO_SCREEN_MARK, openScreenMark } from './screen-mark.ts';
 import { openInbox } from './open-inbox.ts';
-import { createCommandChanges } from './command-changes.ts';
 import { loadSessionDefinitions } from './session-definitions.ts';
 import { readSessionConfig, type SessionConfig } from './session-config.ts';
 import { openSessionModels, type SessionModels } from './session-models.ts';
@@ -281,45 +276,4 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
     },
     onFault: session.onFault,
   });
-}
-
-/**
- * Opens the store, the listeners of its events, and the sandbox. Throws UsageError for a data directory that cannot be
- * used.
- */
-async function openStorage(session: SessionConfig, { log }: Pick<SessionOptions, 'log'>) {
-  const { state, directory, loaded, program, redact, onNotice } = session;
-  const { durability } = loaded.config.store;
-  const stored =
-    log === false
-      ? null
-      : openSessionStore(
-          { dataDir: directory, durability, redact, onProblem: onNotice },
-          { isRequired: log === true || isDataDirectoryChosen(state, state.dataDir), onNotice },
-        );
-  const canWriteDataDir = stored !== null;
-  const own =
-    program.store === undefined ? null : await openProgramStore(program.store, { redact });
-  const store = stored ?? own ?? openMemoryStore({ redact });
-  const onFault = (thrown: unknown) => session.onFault(null, thrown);
-  const sandbox = openSessionSandbox(session, canWriteDataDir);
-  return {
-    store,
-    /** Reads a tree from the store of the program. */
-    load: async (id: string) => await own?.load(id),
-    /** Without it the session leaves nothing on disk. */
-    canWriteDataDir,
-    changes: createCommandChanges(directory),
-    router: new EventRouter(onFault),
-    signals: new SignalRouter(onFault),
-    sandbox,
-  };
-}
-
-async function openProgramStore(
-  { port, onCancelRequested }: ProgramStorePart,
-  { redact }: Pick<SessionConfig, 'redact'>,
-) {
-  const { ProgramStore } = await import('../../store/program-store.ts');
-  return new ProgramStore(port, { redact, onCancelRequested });
 }

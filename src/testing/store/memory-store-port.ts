@@ -1,7 +1,7 @@
 import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
-import type { StoredTask, StorePort, WatchOptions } from '../../protocol/store-port.ts';
+import type { StoredTask, StorePort, StoreWatchOptions } from '../../protocol/store-port.ts';
 
 interface StoredLog {
   readonly task: StoredTask;
@@ -97,14 +97,15 @@ function isCancelled(log: StoredLog): boolean {
 
 async function* watchLog(
   find: () => StoredLog,
-  { fromSeq, follow, signal }: WatchOptions,
+  { fromSeq, follow, signal }: StoreWatchOptions,
 ): AsyncGenerator<TaskEvent> {
   const log = find();
   const aborted = deferred<void>();
   const stopListening = signal === undefined ? () => {} : onAbort(signal, () => aborted.resolve());
   try {
     let next = fromSeq;
-    while (signal?.aborted !== true) {
+    for (;;) {
+      if (signal?.aborted === true) return;
       const { added } = log;
       const line = log.events[next];
       if (line !== undefined) {

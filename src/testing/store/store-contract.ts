@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { LOG_VERSION, type TaskEvent } from '../../protocol/events/event.ts';
@@ -144,12 +145,15 @@ const RULES: Readonly<Record<string, (store: StorePort) => Promise<void>>> = {
     const abort = new AbortController();
     const seen: TaskEvent[] = [];
     const options = { fromSeq: 0, follow: true, signal: abort.signal };
+    const first = deferred<void>();
     const following = (async () => {
       for await (const event of store.watch(id, options)) {
         seen.push(event);
+        first.resolve();
         if (seen.length === 20) abort.abort();
       }
     })();
+    await endsInTime('the first event', Promise.race([first.promise, following]), abort);
     for (const number of numbers(20).slice(1)) await append(store, id, 1, [number]);
     await endsInTime('following', following, abort);
     equal('what was followed', seen, events(id, numbers(20)));
@@ -279,8 +283,10 @@ async function endsInTime(
   });
   try {
     await Promise.race([work, late]);
+  } catch (thrown) {
+    abort.abort();
+    throw thrown;
   } finally {
     clearTimeout(timer);
-    abort.abort();
   }
 }
