@@ -7,6 +7,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   crash: [
     'test/crash/{kill,kill-and-resume,every-write,every-write-resumed,full-disk,unwritable}.test.ts',
     'test/engine/crash-resume.test.ts',
+    'test/store/kill-writer.test.ts',
     'test/engine/reuse/reuse-random.test.ts',
     'test/engine/rewind/{killed-rewind,rewind-random}.test.ts',
     'test/e2e/tasks-move.test.ts',
@@ -17,6 +18,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   providers: [
     'test/faults/{bounds,chat,liveness}.test.ts',
     'test/model/adapters/http.test.ts',
+    'test/model/adapters/answers/garbled-streams.test.ts',
+    'test/model/adapters/request/histories.test.ts',
     'test/e2e/{call-as-text,doctor-provider,fallback,images,key-servers}.test.ts',
     'test/e2e/{login,login-terminal,model-families,models,provider-changes}.test.ts',
     'test/e2e/{providers,rate-limits,structured-results}.test.ts',
@@ -32,11 +35,12 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   /** Tasks of the built program: budgets, questions, summaries, damaged logs, replay, and commands that show tasks. */
   tasks: [
     'test/e2e/{background-shells,board,board-hostile,budgets,compaction,damaged-logs,damaged-logs-random}.test.ts',
-    'test/e2e/{forked-context,lost-output,stream-input}.test.ts',
+    'test/e2e/{forked-context,lost-output,overflow,stream-input}.test.ts',
     'test/e2e/{privacy,questions,replay,reuse,rewind,secrets}.test.ts',
     'test/e2e/{tasks-commands,tasks-dead,tasks-running,tasks-show}.test.ts',
     'test/e2e/{telemetry-runs,terminal,transferred-summary,tui,usage}.test.ts',
     'test/replay/rerun-random.test.ts',
+    'test/telemetry/random-trees.test.ts',
     'test/api/tasks/ledger.test.ts',
   ],
   /** Shell commands that are judged, compared with real shells, confined and watched, and searches with odd input. */
@@ -44,7 +48,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/hostile/shell.test.ts',
     'test/policy/shell/read-only/{differential,real-run}.test.ts',
     'test/engine/permissions/command-proof.test.ts',
-    'test/tools/bash/remaining-processes.test.ts',
+    'test/tools/bash/{remaining-processes,unattended-programs}.test.ts',
+    'test/tools/memory/two-writers.test.ts',
     'test/tools/search/odd-inputs.test.ts',
     'test/store/files/descriptor-cache.test.ts',
     'test/sys/files/changes/workspace-changes.test.ts',
@@ -76,12 +81,13 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   /** Servers of the Model Context Protocol from npm, which needs the network, and servers that hang, flood and ask. */
   mcp: [
     'test/mcp/world/*.test.ts',
-    'test/mcp/{faults,tasks}.test.ts',
-    'test/e2e/{mcp,mcp-login,mcp-tasks,server-questions}.test.ts',
+    'test/mcp/{connections,faults,tasks}.test.ts',
+    'test/e2e/{mcp,mcp-content,mcp-login,mcp-tasks,server-questions}.test.ts',
   ],
-  /** The attacks that play through the engine and the built program, large pages, and keys in a real keychain. */
+  /** The attacks that play through the engine, the built program and the sandbox, large pages, and keys in a real keychain. */
   hostile: [
-    'test/hostile/{hostile,effects,program,pages,keychain}.test.ts',
+    'test/hostile/{hostile,effects,program,pages,keychain,sandbox}.test.ts',
+    'test/sys/sandbox/{escapes,git-escapes}.test.ts',
     'test/e2e/hostile-results.test.ts',
     'test/engine/process/{confined,faults}.test.ts',
   ],
@@ -93,7 +99,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   isolation: [
     'test/workspaces/{hostile-task,ignored-files,unusual-repositories}.test.ts',
     'test/workspaces/landing/commit.test.ts',
-    'test/api/workspaces/{apply-again,prune-workspaces,undo-commit}.test.ts',
+    'test/api/workspaces/{apply-again,prune-workspaces,stored-workspaces,undo-commit}.test.ts',
     'test/e2e/{best-of-n,main-worktree,mcp-workspaces}.test.ts',
     'test/e2e/{process-isolation,worktree-views,worktrees}.test.ts',
   ],
