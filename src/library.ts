@@ -8,6 +8,7 @@ export type {
   TaskSummary,
   TreeRerun,
 } from './api/index.ts';
+export type { Clock } from './base/clock.ts';
 export { createMuster } from './library/create-muster.ts';
 export { defineTool } from './library/define-tool.ts';
 export { taskTool } from './library/task-tool.ts';

@@ -85,6 +85,7 @@ function checkOptions(options: MusterOptions): void {
     addDirs: 'array',
     dataDir: 'string',
     store: 'object',
+    clock: 'object',
     agents: 'object',
     tools: 'array',
     context: 'object',
@@ -157,6 +158,7 @@ async function toSessionOptions(
       models: [...models.own, ...functions],
       config: addModels(options.config ?? {}, models),
       commandEnvironment: environments.commands,
+      ...dropMissing({ clock: options.clock }),
       ...dropMissing({ store: options.store && readStore(options.store, onCancelRequested) }),
       hooks: readFunctionHooks(options).map((hook) => support.createFunctionHook(hook)),
       context: Object.entries(context).map(([name, text]) => ({

@@ -1,4 +1,5 @@
 import type { AnswerRequest, ProgramContext, ProjectFileToTrust } from '../api/index.ts';
+import type { Clock } from '../base/clock.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { HookEventName } from '../protocol/hook.ts';
 import type { LanguageModelObject } from '../protocol/language-model.ts';
@@ -129,6 +130,11 @@ export interface MusterOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The configuration, with the sections and keys of `config.toml`. It takes precedence over files and the environment. */
   readonly config?: MusterConfig;
+  /**
+   * The clock for the times in logs, results and contexts, such as `manualClock` of `muster-agent/testing`. Time limits always use
+   * that of the system. Default: that of the system.
+   */
+  readonly clock?: Clock;
   /** Called with each line about a problem that does not stop the work. Default: the lines are dropped. */
   readonly onNotice?: (line: string) => void;
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { StorePort } from '../protocol/store-port.ts';
@@ -10,6 +11,8 @@ import type { Redact } from './redact/redactor.ts';
 
 interface ProgramStoreOptions {
   readonly redact: Redact;
+  /** Default: that of the system. */
+  readonly clock?: Clock;
   /** Called when the stop of a task was requested in the store. */
   readonly onCancelRequested: (id: string) => void;
 }
@@ -25,8 +28,8 @@ const HASHES = /\b[0-9a-f]{64}\b/g;
 export class ProgramStore extends MemoryStore {
   readonly #port: StorePort;
 
-  constructor(port: StorePort, { redact, onCancelRequested }: ProgramStoreOptions) {
-    super({ redact, replica: new PortReplica(port, { onCancelRequested }) });
+  constructor(port: StorePort, { onCancelRequested, ...options }: ProgramStoreOptions) {
+    super({ ...options, replica: new PortReplica(port, { onCancelRequested }) });
     this.#port = port;
   }
 

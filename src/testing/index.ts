@@ -17,6 +17,7 @@ export {
   type CassetteTarget,
 } from './cassette/cassette.ts';
 export type { NormalizedRequest } from './cassette/normalize-request.ts';
+export { manualClock, type ManualClock } from './manual-clock.ts';
 export { recordLog, createLog, type LoggedCall, type RecordedLog } from './record-log.ts';
 export {
   expectCalls,

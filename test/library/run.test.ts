@@ -3,12 +3,30 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../src/events.ts';
 import { z } from 'zod';
+import { manualClock, recordLog } from '../../src/testing/index.ts';
 import { createScriptedModel } from '../scripted-model.ts';
 import { makeDirectory, open } from './support.ts';
 
 const USAGE = { input: 10, output: 5 };
 
 describe('a run', () => {
+  it('takes the times of its log and result from the clock of the program', async () => {
+    const clock = manualClock();
+    const model = createScriptedModel((_, index) => {
+      clock.advance(1000);
+      return index === 0 ? { calls: [{ name: 'LS', input: { path: '.' } }] } : { text: 'ok' };
+    });
+    const muster = await open({ model, clock });
+    const { events } = await recordLog(muster.run('Go.'));
+    const start = Date.UTC(2026, 0, 1);
+    expect([...new Set(events.map(({ ts }) => (ts - start) / 1000))]).toEqual([0, 1, 2]);
+    expect(events.filter(({ type }) => type === 'turn.ended')).toMatchObject([
+      { ms: 1000 },
+      { ms: 1000 },
+    ]);
+    expect(events.some((event) => 'clockShift' in event)).toBe(false);
+  });
+
   it('gives the envelope with the answer as its output', async () => {
     const muster = await open({ model: createScriptedModel([{ text: 'four', usage: USAGE }]) });
     const run = muster.run('How many?');

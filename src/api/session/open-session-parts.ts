@@ -194,6 +194,7 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
   const { agents, skills, slashCommands, toolTemplates, searchContext } = definitions;
   const { store, changes, router, signals, sandbox } = storage;
   const { kind } = loaded.config.sandbox;
+  const { clock = systemClock } = session.program;
   // Resolve links, because these directories are compared with the real paths in tool calls.
   const configDirectory = toRealPath(userConfigDirectory(state));
   // The home directory of the user is protected, even if a program runs without its files.
@@ -240,12 +241,12 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
         git: git === null ? null : redact(git),
         isExcluded: createReadFilter(loaded.rules, { roots, home }),
         redact,
-        clock: systemClock,
+        clock,
         onNotice,
       }),
       { texts: session.program.context, cwd: roots[0], onNotice },
     ),
-    clock: systemClock,
+    clock,
     deadlines: models.deadlines,
     settings: {
       ...createEngineSettings(loaded.config, {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { HookDefinition } from '../../hooks/hook-definition.ts';
 import type { Environment } from '../../sys/env.ts';
@@ -24,6 +25,8 @@ export interface ProgramParts {
   readonly hooks: readonly HookDefinition[];
   /** The variables from which commands get theirs. Default: those of the session. */
   readonly commandEnvironment?: Environment;
+  /** The clock for the times of events and results. Default: that of the system. */
+  readonly clock?: Clock;
   /** The store of the program. Default: the data directory, or memory. */
   readonly store?: ProgramStorePart;
 }
