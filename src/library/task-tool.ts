@@ -38,10 +38,7 @@ export interface TaskTool {
  *
  * @example
  * const task = taskTool(muster, { agents: ['Explore'], budget: { usd: 0.5 } });
- * server.registerTool(task.name, { description: task.description, inputSchema: … }, async (input, { signal }) => {
- *   const { text } = await task.execute(input, { signal });
- *   return { content: [{ type: 'text', text }] };
- * });
+ * const { text } = await task.execute({ prompt: 'Where is the key read?', agent: 'Explore' });
  */
 export function taskTool(muster: Muster, options: TaskToolOptions = {}): TaskTool {
   checkFields(options, 'taskTool', { agents: 'array', budget: 'object' });

@@ -1,9 +1,12 @@
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { generateText, isStepCount, ToolLoopAgent } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { expect, it } from 'vitest';
 import { aiSdkAgent, aiSdkTaskTool } from '../../src/ai-sdk.ts';
 import { taskTool } from '../../src/library.ts';
 import { createScriptedModel } from '../scripted-model.ts';
+import { waitUntilPasses } from '../wait-until-passes.ts';
 import { open } from './support.ts';
 
 const usage = {
@@ -105,4 +108,48 @@ it('an agent of the AI SDK is an agent of Muster, with its usage', async () => {
   await muster.run('Go.');
   const child = muster.listTasks().find(({ agent }) => agent === 'oracle');
   expect(child).toMatchObject({ status: 'completed', paidTokens: 42 });
+});
+
+it('an MCP server offers the agents of Muster, and a cancelled request stops the task', async () => {
+  const muster = await open({
+    model: createScriptedModel((request) =>
+      JSON.stringify(request).includes('Dawdle')
+        ? { text: 'late', delayMs: 60_000 }
+        : { text: 'found in a.ts' },
+    ),
+  });
+  const task = taskTool(muster, { agents: ['Explore'] });
+  const server = new McpServer({ name: 'muster', version: '1' });
+  const { description } = task;
+  const inputSchema = fromJsonSchema(task.inputSchema);
+  server.registerTool(task.name, { description, inputSchema }, async (input, { mcpReq }) => {
+    const { text, status } = await task.execute(input, { signal: mcpReq.signal });
+    return { content: [{ type: 'text', text }], isError: status === 'error' };
+  });
+  const client = new Client({ name: 'test', version: '1' });
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  await server.connect(there);
+  await client.connect(here);
+  const call = async (prompt: string, agent: string, signal?: AbortSignal) =>
+    await client.callTool(
+      { name: 'Task', arguments: { prompt, agent } },
+      signal === undefined ? {} : { signal },
+    );
+  expect(await call('Find it.', 'Explore')).toMatchObject({
+    content: [{ type: 'text', text: expect.stringContaining('found in a.ts') }],
+    isError: false,
+  });
+  expect(await call('Find it.', 'Nobody')).toMatchObject({
+    content: [{ text: expect.stringContaining('agent must be equal to one of') }],
+    isError: true,
+  });
+  const abort = new AbortController();
+  const waiting = call('Dawdle.', 'Explore', abort.signal);
+  await waitUntilPasses(() => expect(muster.listTasks()).toHaveLength(2));
+  abort.abort();
+  await expect(waiting).rejects.toThrow();
+  await waitUntilPasses(() =>
+    expect(muster.listTasks().map(({ status }) => status)).toEqual(['stopped', 'completed']),
+  );
+  await client.close();
 });
