@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import { toPrintableJson } from '../base/printable-json.ts';
 import { sanitizeForTerminal, type TerminalContext } from '../base/terminal-text.ts';
 
@@ -69,3 +70,19 @@ const END_UPDATE = '\u001b[?2026l';
 
 /** Moves to the beginning of the line and erases the line. */
 const CLEAR_LINE = '\r\u001b[2K';
+
+/**
+ * Reserves stdout for a protocol: returns a stream that writes to it unchanged. Whatever else this process prints on stdout goes to
+ * stderr from now on.
+ */
+export function reserveStdout(): Writable {
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  stdout.write = stderr.write.bind(stderr);
+  const reserved = new Writable({
+    write: (chunk: Uint8Array, _encoding, done) => void write(chunk, done),
+  });
+  // A client that has gone closes its end; the reader of its messages learns of that.
+  stdout.on('error', () => reserved.destroy());
+  return reserved;
+}

@@ -43,7 +43,7 @@ export async function converse<Message>({
 }
 
 /** Sends a message. Returns false if the task has ended or is about to end. */
-function isSent(send: () => void): boolean {
+export function isSent(send: () => void): boolean {
   try {
     send();
     return true;

@@ -37,6 +37,7 @@ import { mcpAddCommand, mcpAddJsonCommand, mcpRemoveCommand } from './commands/m
 import { mcpImportCommand } from './commands/mcp/import.ts';
 import { mcpGetCommand, mcpListCommand } from './commands/mcp/list.ts';
 import { mcpLoginCommand, mcpLogoutCommand } from './commands/mcp/login.ts';
+import { mcpServeCommand } from './commands/mcp/serve.ts';
 import { mcpAcceptCommand, mcpTestCommand } from './commands/mcp/test.ts';
 import {
   pluginDisableCommand,
@@ -106,6 +107,7 @@ export const CLI_COMMANDS: readonly Command[] = [
   hooksTestCommand,
   hooksImportCommand,
   mcpListCommand,
+  mcpServeCommand,
   mcpGetCommand,
   mcpAddCommand,
   mcpAddJsonCommand,

@@ -1,5 +1,6 @@
 /** The flags of the commands for MCP servers. */
 export const SERVER_FLAGS = {
+  'tool-per-agent': { help: 'offer each agent as a tool of its own, besides Task' },
   'no-browser': { help: 'print the address of the page instead of opening it' },
   project: { help: 'write into .mcp.json of this project instead of your own file' },
   transport: {

@@ -1,8 +1,9 @@
 import { collapseWhitespace } from '../../base/text.ts';
 import { printError } from '../../sys/print.ts';
 import type { Run } from '../../api/index.ts';
-import { offeredRules, type ProposedEdit, type Question } from '../../protocol/question.ts';
-import { canAcceptAsShown, describeServerQuestion } from '../../report/server-question.ts';
+import { offeredRules, type Question } from '../../protocol/question.ts';
+import { describeQuestionContent } from '../../report/question-content.ts';
+import { canAcceptAsShown } from '../../report/server-question.ts';
 
 /** Prints the questions that a run was parked for, and the commands that answer them, on stderr. */
 export function printParkedQuestions(run: Run, dataDir: string | null): void {
@@ -25,7 +26,7 @@ const WANTS: Readonly<Record<Question['kind'], string>> = {
  */
 export function questionLines(question: Question, dataDir: string | null): readonly string[] {
   const { id, chain, tool } = question;
-  const lines = listContent(question);
+  const lines = describeQuestionContent(question);
   const about = question.description === undefined ? '' : ` (${question.description})`;
   const who = collapseWhitespace(`${chain.join(' > ')}${about}`);
   return [
@@ -33,30 +34,6 @@ export function questionLines(question: Question, dataDir: string | null): reado
     ...lines.flatMap((text) => text.split('\n')).map((line) => `  | ${line}`),
     ...answerCommands(question, dataDir).map((line) => `  ${line}`),
   ];
-}
-
-function listContent(question: Question): readonly string[] {
-  if (question.kind === 'permission') return callLines(question);
-  return question.kind === 'server' ? describeServerQuestion(question) : [question.text];
-}
-
-type PermissionQuestion = Extract<Question, { kind: 'permission' }>;
-
-function callLines(question: PermissionQuestion): readonly string[] {
-  const { commands, paths, hosts, edits, input } = question;
-  const texts = [...commands, ...paths, ...hosts, ...(input === null ? [] : [input])];
-  return [...texts, ...edits.flatMap(editLines)];
-}
-
-function editLines({ before, after, everywhere }: ProposedEdit): readonly string[] {
-  const added = marked('+', after);
-  if (before === null) return added;
-  const head = everywhere ? ['every occurrence:'] : [];
-  return [...head, ...marked('-', before), ...added];
-}
-
-function marked(mark: string, text: string): string[] {
-  return text.split('\n').map((line) => `${mark} ${line}`);
 }
 
 function answerCommands(question: Question, dataDir: string | null): readonly string[] {
