@@ -20,7 +20,7 @@ type FormProperty = {
   readonly enum?: string[];
 };
 
-/** What the user has done with a form. The values come from the client and may be anything. */
+/** The response of the user to a form. The values come from the client and may be anything. */
 export interface FormResponse {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, unknown>>;
@@ -83,7 +83,7 @@ function createFields(question: Question): Omit<QuestionForm['requestedSchema'],
   }
 }
 
-/** Reads what the user has done with the form of a question. A form that was not accepted, or holds nothing, refuses. */
+/** Reads the response of the user to the form of a question. A form that was not accepted, or holds nothing, refuses. */
 export function readFormAnswer(
   question: Question,
   { action, content }: FormResponse,

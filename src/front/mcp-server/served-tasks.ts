@@ -23,7 +23,7 @@ export interface StartTask {
   readonly agent: string;
 }
 
-/** What a wait for a task has ended with. */
+/** The outcome of a wait for a task. */
 export type WaitOutcome =
   | { readonly kind: 'ended'; readonly result: ResultEnvelope }
   | { readonly kind: 'asks'; readonly question: Question }

@@ -179,7 +179,7 @@ interface WaitRequest {
   readonly context: ServerContext;
   /** The maximum time in milliseconds. Default: until the task ends. */
   readonly ms?: number;
-  /** Where the returned part of the answer begins, in characters. Default: the answer as a parent gets it. */
+  /** The number of characters after which the returned part of the answer begins. Default: the answer as a parent gets it. */
   readonly offset?: number;
 }
 

@@ -9,7 +9,7 @@ import { TASK_STATUSES, type ResultEnvelope } from '../../protocol/result.ts';
 
 type JsonSchema = Parameters<typeof fromJsonSchema>[0];
 
-/** What a tool of the server answers: a result, or a question to the user after whose answer the request is repeated. */
+/** An answer of a tool of the server: a result, or a question to the user after whose answer the request is repeated. */
 export type Answer = CallToolResult | InputRequiredResult;
 
 /** The number of characters of an answer that one call of TaskOutput returns. */
