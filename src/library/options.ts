@@ -29,12 +29,15 @@ export type AnswerQuestion = (
 
 /** A call that a policy judges. */
 export interface JudgedCall {
+  /** The canonical name of the tool. */
   readonly tool: string;
+  /** The arguments of the call. */
   readonly input: JsonObject;
   /** The name of the agent that makes the call. Undefined for the main agent. */
   readonly agent?: string;
   /** The depth of the task in its tree. 0: the main agent. */
   readonly depth: number;
+  /** The working directory of the task. Absolute. */
   readonly cwd: string;
 }
 
@@ -47,6 +50,7 @@ export type JudgeCall = (
 /** A verdict that narrows. The reason is for the model and for people. */
 export interface Narrowing {
   readonly decision: 'ask' | 'deny';
+  /** The reason, for the model and for people. */
   readonly reason: string;
 }
 
@@ -95,9 +99,11 @@ export interface MusterOptions {
   readonly context?: Readonly<Record<string, string | ProgramContext['read']>>;
   /** The permission mode of runs that name none. Default: that of the configuration, which is `default`. */
   readonly mode?: PermissionMode;
-  /** Permission rules, such as `Bash(npm test:*)`: calls that run, that are asked about, and that never run. Default: none. */
+  /** Permission rules, such as `Bash(npm test:*)`, for calls that run without a question. Default: none. */
   readonly allow?: readonly string[];
+  /** Permission rules for calls that are asked about. Default: none. */
   readonly ask?: readonly string[];
+  /** Permission rules for calls that never run. They win over `allow` and `ask`. Default: none. */
   readonly deny?: readonly string[];
   /** Answers the questions of tasks. Default: what would need an answer is refused. */
   readonly onQuestion?: AnswerQuestion;
@@ -131,7 +137,9 @@ export interface MusterOptions {
 export interface RunBudget {
   /** Tokens that are not read from a cache. */
   readonly tokens?: number;
+  /** The cost in US dollars. It can only be checked for models with a known price. */
   readonly usd?: number;
+  /** The time in seconds. */
   readonly seconds?: number;
   /** Requests to the model, of the main task. */
   readonly turns?: number;
@@ -143,6 +151,7 @@ export interface RunOptions<S extends Schema | undefined = Schema | undefined> {
   readonly agent?: string;
   /** The permission mode. Default: that of `createMuster`. */
   readonly mode?: PermissionMode;
+  /** The limits of the run with all tasks below it. Default: those of the configuration. */
   readonly budget?: RunBudget;
   /** The schema of the answer. The `output` of the result then has its type. Default: the answer is a text. */
   readonly outputSchema?: S;

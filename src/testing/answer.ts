@@ -1,8 +1,11 @@
 import type { JsonValue } from '../base/json.ts';
 import type { FinishReason, Usage } from '../protocol/model.ts';
 
+/** A call of a tool in an answer. */
 export interface AnswerToolCall {
+  /** The name of the tool. */
   readonly name: string;
+  /** The arguments. */
   readonly input: JsonValue;
   /**
    * The id of the call. Default: an id that is unique in the conversation, and the same when the request is repeated.
@@ -12,7 +15,9 @@ export interface AnswerToolCall {
 
 /** A search of the provider's own search tool, which the answer rests on. */
 export interface AnswerSearch {
+  /** The words that were searched for. */
   readonly query: string;
+  /** The pages that the search has found. */
   readonly pages: readonly { readonly url: string; readonly title: string }[];
 }
 
@@ -21,8 +26,11 @@ export interface AnswerSearch {
  * times are in milliseconds, and 0 by default.
  */
 export interface ScriptedAnswer {
+  /** The thinking before the text. Default: none. */
   readonly thinking?: string;
+  /** The text. Default: none. */
   readonly text?: string;
+  /** The calls after the text. Default: none. */
   readonly toolCalls?: readonly AnswerToolCall[];
   /** The search by the provider before the text. The protocol of Chat Completions has none. Default: none. */
   readonly search?: AnswerSearch;
@@ -45,12 +53,17 @@ export interface ScriptedAnswer {
 }
 
 /** The number of events after which a stream breaks. Default: the stream breaks in the middle of the content. */
-interface BreakPoint {
+export interface BreakPoint {
+  /**
+   * The number of events that are sent before the stream breaks. Default: the stream breaks in the middle of the
+   * content.
+   */
   readonly afterEvents?: number;
 }
 
 /** The interval in milliseconds at which an endless answer sends something. Default: 50. */
-interface SendInterval {
+export interface SendInterval {
+  /** The interval in milliseconds. Default: 50. */
   readonly everyMs?: number;
 }
 
@@ -108,4 +121,5 @@ export type Fault =
   /** The text has this many megabytes. */
   | { readonly kind: 'huge'; readonly megabytes: number };
 
+/** The kinds of faults. */
 export type FaultKind = Fault['kind'];

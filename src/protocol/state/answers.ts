@@ -9,6 +9,7 @@ import type { TaskSpec } from '../task.ts';
 export interface Answers {
   /** The request that was begun and has no outcome yet; null: there is none. After a crash it is sent again unchanged. */
   openTurn: {
+    /** The number of the turn, from 1. */
     readonly turn: number;
     readonly toolChoice: 'auto' | 'none';
     /** True if the answer to the request has begun. */
@@ -20,6 +21,7 @@ export interface Answers {
   } | null;
   /** The newest answer; null: there is none, or another request was begun after it. */
   answer: {
+    /** The reason why the answer ended. */
     readonly reason: FinishReason;
     /** The text of the answer, after the texts of the cut answers that it continues. */
     readonly text: string;
@@ -34,6 +36,7 @@ export interface Answers {
   usage: Usage;
   /** The cost of `usage` in USD; null: the price of an answer is not known. */
   costUsd: number | null;
+  /** The usage by day and model, with estimated usage. */
   ledger: Ledger;
   /** All models that answered, as `provider/id`. The model of the newest answer is the last. */
   readonly models: string[];

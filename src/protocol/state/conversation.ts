@@ -43,12 +43,15 @@ export interface Conversation {
   readonly inputIds: Set<string>;
   /** The transfer of a summary of the parent's conversation; null: the task gets no summary. */
   summaryTransfer: SummaryTransfer | null;
+  /** The number of tokens of the conversation, and the state of its compaction. */
   readonly compaction: Compaction;
 }
 
 /** An agent type that a person named, and the text that names it. */
 export interface Mention {
+  /** The agent type. */
   readonly agent: string;
+  /** The text of the input. */
   readonly text: string;
 }
 

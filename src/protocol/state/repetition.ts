@@ -23,7 +23,9 @@ export interface Repetition {
 
 /** The calls of an answer and their results, without the ids, which always differ. Equal rounds are the same object. */
 export interface Round {
+  /** The calls of the answer. */
   readonly calls: readonly Pick<ToolCallPart, 'name' | 'input'>[];
+  /** The results, in the order of the calls. */
   readonly results: readonly Pick<ToolResultPart, 'text' | 'isError'>[];
 }
 

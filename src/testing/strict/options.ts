@@ -1,5 +1,6 @@
 /** The servers with the Chat protocol for which different rules apply. */
 export const CHAT_SERVERS = ['openai', 'compatible', 'mistral', 'deepseek', 'google'] as const;
+/** A kind of server with the Chat protocol. */
 export type ChatServer = (typeof CHAT_SERVERS)[number];
 
 /** The default of `strict`: a fake model refuses the requests that its vendor would refuse. */
