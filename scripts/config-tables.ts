@@ -27,9 +27,9 @@ export async function formatConfigTables(): Promise<string> {
     '  };',
   ]);
   const text = [
-    '/**',
-    ' * The sections and keys of `config.toml` (docs/configuration.md). Written by `npm run docs:api` from the table of keys.',
-    ' */',
+    '// Written by `npm run docs:api` from the table of keys. Change that.',
+    '',
+    '/** The sections and keys of `config.toml` (docs/configuration.md). */',
     'export interface ConfigTables {',
     ...sections,
     '}',

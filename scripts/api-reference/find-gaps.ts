@@ -25,8 +25,8 @@ function findUndocumentedParts(part: Part, owner: string): readonly string[] {
 
 /** Lists the exported functions and classes whose doc comment has no example. */
 export function findWithoutExample({ entries }: PackageTypes): readonly string[] {
-  return eachExport(entries, ({ name, kind, doc }) =>
-    (kind === 'function' || kind === 'class') && !doc.includes('@example') ? [name] : [],
+  return eachExport(entries, ({ name, kind, example }) =>
+    (kind === 'function' || kind === 'class') && example === null ? [name] : [],
   );
 }
 

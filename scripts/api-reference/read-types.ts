@@ -6,7 +6,7 @@ import { parseSync } from 'rolldown/utils';
 export interface Part {
   /** The name of a field or method; empty for a variant. */
   readonly name: string;
-  /** The text on one line. Object types that `parts` describes are left out of it, as `{ … }`. */
+  /** The text on one line, without `readonly`. Object types that `parts` describes are left out of it, as `{ … }`. */
   readonly text: string;
   /** The text of its doc comment; empty if there is none. */
   readonly doc: string;
@@ -19,7 +19,10 @@ export interface Declaration {
   readonly kind: 'function' | 'class' | 'constant' | 'interface' | 'type';
   /** The declaration without comments. For a type with `parts`, the text before its body. */
   readonly text: string;
+  /** The text of its doc comment before `@example`; empty if there is none. */
   readonly doc: string;
+  /** The program after `@example`; null if there is none. */
+  readonly example: string | null;
   readonly parts: readonly Part[];
   /** The names of all declarations that it mentions. */
   readonly mentions: ReadonlySet<string>;
@@ -159,14 +162,19 @@ class TypesFile {
     const name = /^[\w$]+/.exec(this.#slice(id))?.[0] ?? '';
     const body = nodeAt(node, 'body') ?? nodeAt(node, 'typeAnnotation');
     const parts = kind === 'constant' || kind === 'function' ? [] : this.#partsOf(body);
-    const end = parts.length === 0 || body === undefined ? node.end : body.start;
-    const text = this.#withoutComments(node.start, end).replace(/^(?:export )?declare /, '');
+    const isWhole = parts.length === 0 || body === undefined || body.type === 'TSIntersectionType';
+    const hidden = parts.length > 0 && body !== undefined ? topObjects(body) : [];
+    const text = this.#withoutComments(node.start, isWhole ? node.end : body.start, hidden).replace(
+      /^(?:export )?declare /,
+      '',
+    );
     const mentions = new Set(
       descendants(node)
         .filter(({ type }) => type === 'Identifier')
         .map((each) => /^[\w$]+/.exec(this.#slice(each))?.[0] ?? ''),
     );
-    return { name, kind, text: text.trim(), doc, parts, mentions };
+    const [comment = '', example = null] = doc.split(/\s*^@example\n/m);
+    return { name, kind, text: text.trim(), doc: comment, example, parts, mentions };
   }
 
   /** Returns the parts of a type: the fields and methods of objects in it, or the variants of a union. */
@@ -192,10 +200,17 @@ class TypesFile {
     const hidden = node.type === 'TSTypeLiteral' ? [] : objects;
     const text = this.#withoutComments(node.start, node.end, hidden)
       .replaceAll(/\s+/g, ' ')
-      .replace(/^(?:declare )?readonly /, '')
-      .replace(/;$/, '');
-    const isAllParts = node.type === 'TSTypeLiteral' && objects.length > 0;
-    return { name, text: isAllParts ? '' : text, doc: this.#docBefore(node), parts };
+      .replaceAll('readonly ', '')
+      .replace(/;$/, '')
+      .replace(/^\((.*)\)$/, '$1')
+      .replaceAll('; }', ' }');
+    const doc = this.#docBefore(node);
+    if (node.type !== 'TSTypeLiteral' || objects.length === 0) return { name, text, doc, parts };
+    // An object as a variant is named by its first field, which tells it from the others.
+    const [first, ...others] = parts;
+    return first !== undefined && first.doc === '' && first.text.includes(": '")
+      ? { name, text: `{ ${first.text}; … }`, doc, parts: others }
+      : { name, text: '', doc, parts };
   }
 
   #isLarge({ start, end }: Node): boolean {

@@ -1,6 +1,6 @@
-/**
- * The sections and keys of `config.toml` (docs/configuration.md). Written by `npm run docs:api` from the table of keys.
- */
+// Written by `npm run docs:api` from the table of keys. Change that.
+
+/** The sections and keys of `config.toml` (docs/configuration.md). */
 export interface ConfigTables {
   /** The section `[task_tool]`. */
   readonly task_tool?: {

@@ -45,7 +45,21 @@ export interface AgentFields {
   readonly skills?: readonly string[];
 }
 
-/** An agent of another library, as a function. Muster records its work, bounds it and can stop it. */
+/**
+ * An agent of another library, as a function. Muster records its work, bounds it and can stop it.
+ *
+ * @example
+ * import { createMuster, type AgentFunction } from 'muster-agent';
+ *
+ * const weather: AgentFunction = {
+ *   description: 'Knows the weather in any city.',
+ *   run: async (prompt, { signal }) => {
+ *     const answer = await fetch(`https://example.org/weather?q=${encodeURIComponent(prompt)}`, { signal });
+ *     return answer.text();
+ *   },
+ * };
+ * await using muster = await createMuster({ model: 'offline', agents: { weather } });
+ */
 export interface AgentFunction {
   /** When to use the agent, for the agents that may delegate to it. */
   readonly description: string;

@@ -23,6 +23,15 @@ export type OutputOf<S> = S extends Schema ? InferOutput<S> | null : string;
  * A run: a conversation that works. `await` gives its result, which describes failures too: the promise rejects only if the run
  * could not start or its messages could not be read. Iteration yields its events; an iterator that is created in the same tick as the run misses none. At the end
  * of an `await using` scope the run is stopped.
+ *
+ * @example
+ * import type { Muster } from 'muster-agent';
+ *
+ * export async function report(muster: Muster, prompt: string): Promise<string> {
+ *   const run = muster.run(prompt, { deltas: true, budget: { usd: 1 } });
+ *   for await (const event of run) if (event.type === 'text_delta') process.stdout.write(event.text);
+ *   return (await run).output;
+ * }
  */
 export interface MusterRun<Output = string>
   extends PromiseLike<RunResult<Output>>, AsyncIterable<RunEvent>, AsyncDisposable {

@@ -21,6 +21,14 @@ export type Model = string | LanguageModelObject | ModelPort;
  * Answers a question of a task with a text: `yes`, `no` or `always` for a permission, `yes` or `no` for a plan, any text for a
  * question of AskUser, and `name: value` for the fields of a server's form. The object form adds a reason or a scope. An error
  * that it throws, or an answer that does not fit, counts as no. `signal` aborts when the question is settled in another way.
+ *
+ * @example
+ * import type { AnswerQuestion } from 'muster-agent';
+ *
+ * const onQuestion: AnswerQuestion = (question) =>
+ *   question.kind === 'permission' && question.commands.every((line) => line.startsWith('npm test'))
+ *     ? 'yes'
+ *     : { text: 'no', reason: 'only tests may run' };
  */
 export type AnswerQuestion = (
   question: Question,
@@ -41,7 +49,17 @@ export interface JudgedCall {
   readonly cwd: string;
 }
 
-/** The verdict of a policy about a call. Nothing: the rules decide. */
+/**
+ * Judges a call. Returns a verdict, or nothing if the rules decide. `signal` aborts when the task is stopped.
+ *
+ * @example
+ * import type { JudgeCall } from 'muster-agent';
+ *
+ * const policy: JudgeCall = ({ tool, depth }) =>
+ *   tool === 'Bash' && depth > 0
+ *     ? { decision: 'deny', reason: 'subagents run no commands here' }
+ *     : undefined;
+ */
 export type JudgeCall = (
   call: JudgedCall,
   context: { readonly signal: AbortSignal },
@@ -54,11 +72,22 @@ export interface Narrowing {
   readonly reason: string;
 }
 
-/** A function that runs as a hook. */
+/**
+ * A function that runs as a hook.
+ *
+ * @example
+ * import { createMuster, type FunctionHook } from 'muster-agent';
+ *
+ * const count: FunctionHook = {
+ *   matcher: 'Edit|Write',
+ *   run: (input) => console.log(input['tool_name'], input['tool_input']),
+ * };
+ * await using muster = await createMuster({ model: 'offline', hooks: { PostToolUse: [count] } });
+ */
 export interface FunctionHook {
   /** The pattern for the tool or other value, as in settings: `Bash`, `Edit|Write`, `mcp__.*`. Default: every occasion. */
   readonly matcher?: string;
-  /** Default: 60. */
+  /** The time limit of a run in seconds. Default: 60. */
   readonly timeoutSeconds?: number;
   /** Gets the input of the hook, and returns its output in Claude Code's format, or nothing. */
   run(

@@ -52,11 +52,13 @@ export async function recordLog(run: AsyncIterable<TaskEvent | TaskSignal>): Pro
  * Creates the log of a run from its events, for example from those of `Muster.readEvents`.
  *
  * @example
- * import type { Muster } from 'muster-agent';
+ * import type { Muster, TaskEvent } from 'muster-agent';
  * import { createLog, type LoggedCall } from 'muster-agent/testing';
  *
  * export async function callsOf(muster: Muster, id: string): Promise<readonly LoggedCall[]> {
- *   return createLog(await Array.fromAsync(muster.readEvents(id))).calls;
+ *   const events: TaskEvent[] = [];
+ *   for await (const event of muster.readEvents(id)) events.push(event);
+ *   return createLog(events).calls;
  * }
  */
 export function createLog(events: readonly TaskEvent[]): RecordedLog {

@@ -19,6 +19,7 @@ import {
   toolResultRounds,
   type FakeModelOptions,
 } from '../../src/testing/index.ts';
+import { readPackageTypes } from '../../scripts/api-reference/read-types.ts';
 import { packCheckout, ROOT } from './checkout.ts';
 
 const run = promisify(execFile);
@@ -70,6 +71,25 @@ describe('the types of the package', () => {
   ])('fit the examples under module %s and resolution %s', async (module, resolution) => {
     const files = readdirSync(EXAMPLES).map((name) => join('examples', name));
     expect(await compile(files, module, resolution)).toBe('');
+  });
+
+  it('fit the examples in the doc comments', async () => {
+    const { entries } = readPackageTypes(join(directory, 'node_modules/muster-agent/dist/types'));
+    const examples = new Map(
+      entries.flatMap(({ exports }) =>
+        [...exports.values()].flatMap(({ name, example }) =>
+          example === null ? [] : [[`doc-comments/${name}.ts`, example] as const],
+        ),
+      ),
+    );
+    expect(examples.size).toBeGreaterThan(25);
+    mkdirSync(join(directory, 'doc-comments'));
+    for (const [file, example] of examples) {
+      // An example without imports would be a script, in which names of other examples are known.
+      expect(example).toMatch(/^import /m);
+      writeFileSync(join(directory, file), example);
+    }
+    expect(await compile([...examples.keys()], 'nodenext', 'nodenext')).toBe('');
   });
 
   it('infer the output of a run, the input of a tool, and refuse what is wrong', async () => {

@@ -29,10 +29,12 @@ import { type TaskState, initialState } from './task-state.ts';
  *
  * @example
  * import type { Muster } from 'muster-agent';
- * import { foldEvents, type TaskState } from 'muster-agent/events';
+ * import { foldEvents, type TaskEvent, type TaskState } from 'muster-agent/events';
  *
  * export async function readState(muster: Muster, id: string): Promise<TaskState> {
- *   return foldEvents(await Array.fromAsync(muster.readEvents(id)));
+ *   const events: TaskEvent[] = [];
+ *   for await (const event of muster.readEvents(id)) events.push(event);
+ *   return foldEvents(events);
  * }
  */
 export function foldEvents(events: Iterable<TaskEvent>): TaskState {

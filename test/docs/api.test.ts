@@ -1,0 +1,67 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  findUndocumented,
+  findUnexported,
+  findWithoutExample,
+} from '../../scripts/api-reference/find-gaps.ts';
+import { formatPages } from '../../scripts/api-reference/format-pages.ts';
+import { readPackageTypes } from '../../scripts/api-reference/read-types.ts';
+import { readPage } from './page.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const PAGES = join(ROOT, 'docs/api');
+const types = readPackageTypes(join(ROOT, 'dist/types'));
+
+/** The types of the list of tasks, which src/store describes. */
+const OF_STORE = /^(?:TaskSummary|OpenQuestionSummary)\./;
+
+describe('the public types', () => {
+  it('all have doc comments, and so do their fields', () => {
+    expect(findUndocumented(types).filter((path) => !OF_STORE.test(path))).toEqual([]);
+  });
+
+  it('include an example for each function and class', () => {
+    expect(findWithoutExample(types)).toEqual([]);
+  });
+
+  it('mention only types that an entry point exports', () => {
+    expect(findUnexported(types)).toEqual([]);
+  });
+});
+
+describe('docs/api', () => {
+  it('has the pages that `npm run docs:api` writes', async () => {
+    const pages = await formatPages(types);
+    expect(readdirSync(PAGES).toSorted()).toEqual([...pages.keys()].toSorted());
+    for (const [name, text] of pages) expect(readPage(`docs/api/${name}`)).toBe(text);
+  });
+
+  it('has no link that leads nowhere, and no heading twice', () => {
+    for (const name of readdirSync(PAGES)) {
+      const page = readPage(`docs/api/${name}`);
+      const headings = findAnchors(page);
+      expect(new Set(headings).size).toBe(headings.length);
+      const links = [...page.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)];
+      const broken = links.filter(([, file = '', anchor]) => {
+        const target = file === '' ? name : file;
+        if (!existsSync(join(PAGES, target))) return true;
+        return (
+          anchor !== undefined && !findAnchors(readPage(join('docs/api', target))).includes(anchor)
+        );
+      });
+      expect(broken.map(([link]) => link)).toEqual([]);
+    }
+  });
+});
+
+/** Returns the anchors of the headings of a page, as GitHub names them. */
+function findAnchors(page: string): readonly string[] {
+  return [...page.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
