@@ -15,30 +15,41 @@ const NOTE =
 /** The title of the data types, of which other entry points export some, too. */
 const EVENTS = 'muster-agent/events';
 
-/** An exported name, and the page that describes it. */
+/** An exported name, and the heading below which it is described. */
 interface Description {
   readonly name: string;
   readonly page: string;
+  /** The anchor of the heading, as GitHub names it. */
+  readonly anchor: string;
 }
 
 /** Formats the pages of the reference, one for each entry point. Returns their texts by the names of their files. */
 export async function formatPages(types: PackageTypes): Promise<ReadonlyMap<string, string>> {
-  const descriptions = new Map<Declaration, Description>();
+  const links = new Map<string, Description>();
   // A type that several entry points export is described with the data, or else where it comes first.
   for (const entry of types.entries.toSorted((a, b) => rank(a) - rank(b))) {
-    for (const [name, declaration] of entry.exports) {
-      if (!descriptions.has(declaration))
-        descriptions.set(declaration, { name, page: fileOf(entry) });
+    const page = fileOf(entry);
+    const anchors: string[] = [];
+    for (const [name, declaration] of inOrder(entry)) {
+      if (links.has(declaration.name)) continue;
+      const plain = name.toLowerCase();
+      const count = anchors.filter((each) => each === plain).length;
+      anchors.push(plain);
+      const anchor = count === 0 ? plain : `${plain}-${count}`;
+      links.set(declaration.name, { name, page, anchor });
     }
   }
-  const links = new Map(
-    [...descriptions].map(([{ name }, description]) => [name, description] as const),
-  );
   const pages = types.entries.map(async (entry) => {
     const page = new Page(fileOf(entry), { types, links });
     return [page.file, await page.format(entry)] as const;
   });
   return new Map([['README.md', formatIndex(types)], ...(await Promise.all(pages))]);
+}
+
+/** Lists what an entry point exports, in the order of its page: by group, then by name. */
+function inOrder({ exports }: EntryPoint): readonly (readonly [string, Declaration])[] {
+  const byName = [...exports].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return GROUPS.flatMap(([, kinds]) => byName.filter(([, { kind }]) => kinds.has(kind)));
 }
 
 function rank({ name }: EntryPoint): number {
@@ -81,7 +92,7 @@ class Page {
   }
 
   async format(entry: EntryPoint): Promise<string> {
-    const all = [...entry.exports].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const all = inOrder(entry);
     const isHere = ([, { name }]: (typeof all)[number]) =>
       this.#links.get(name)?.page === this.file;
     const here = all.filter(isHere);
@@ -148,8 +159,9 @@ class Page {
   }
 
   #link(declared: string): string {
-    const { name, page } = this.#links.get(declared) ?? { name: declared, page: this.file };
-    return `[${name}](${page === this.file ? '' : page}#${name.toLowerCase()})`;
+    const link = this.#links.get(declared);
+    if (link === undefined) throw new Error(`${declared} is not exported`);
+    return `[${link.name}](${link.page === this.file ? '' : link.page}#${link.anchor})`;
   }
 
   /** Joins the lines of a comment, and links the pages that it names. */

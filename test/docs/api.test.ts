@@ -38,11 +38,9 @@ describe('docs/api', () => {
     for (const [name, text] of pages) expect(readPage(`docs/api/${name}`)).toBe(text);
   });
 
-  it('has no link that leads nowhere, and no heading twice', () => {
+  it('has no link that leads nowhere', () => {
     for (const name of readdirSync(PAGES)) {
       const page = readPage(`docs/api/${name}`);
-      const headings = findAnchors(page);
-      expect(new Set(headings).size).toBe(headings.length);
       const links = [...page.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)];
       const broken = links.filter(([, file = '', anchor]) => {
         const target = file === '' ? name : file;
@@ -56,12 +54,16 @@ describe('docs/api', () => {
   });
 });
 
-/** Returns the anchors of the headings of a page, as GitHub names them. */
+/** Returns the anchors of the headings of a page, as GitHub names them: equal ones get a number. */
 function findAnchors(page: string): readonly string[] {
-  return [...page.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+  const titles = [...page.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
       .toLowerCase()
       .replaceAll(/[^\w -]/g, '')
       .replaceAll(' ', '-'),
   );
+  return titles.map((title, index) => {
+    const count = titles.slice(0, index).filter((each) => each === title).length;
+    return count === 0 ? title : `${title}-${count}`;
+  });
 }
