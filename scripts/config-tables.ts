@@ -13,27 +13,23 @@ const FILE = join(import.meta.dirname, '../src/config/config-tables.ts');
 const OPTIONS = JSON.parse(readFileSync(join(import.meta.dirname, '../.oxfmtrc.json'), 'utf8'));
 
 /** The length of a line of a comment, in UTF-16 units. */
-const WIDTH = 116;
+const WIDTH = 110;
 
 /** Returns the text of the file that declares the type. */
 export async function formatConfigTables(): Promise<string> {
-  const sections = [...KEYS_BY_SECTION].flatMap(([section, keys]) => [
-    `  /** The section \`[${section}]\`. */`,
-    `  readonly ${section}?: {`,
-    ...[...keys.values()].flatMap((entry) => [
-      ...formatComment(describeKey(entry)),
-      `    readonly ${entry.name}?: ${typeOf(entry)};`,
-    ]),
-    '  };',
-  ]);
-  const text = [
-    '// Written by `npm run docs:api` from the table of keys. Change that.',
-    '',
-    '/** The sections and keys of `config.toml` (docs/configuration.md). */',
-    'export interface ConfigTables {',
-    ...sections,
-    '}',
-  ].join('\n');
+  const sections = Array.from(KEYS_BY_SECTION, ([section, keys]) => {
+    const fields = Array.from(
+      keys.values(),
+      (entry) => `${formatComment(describeKey(entry))}readonly ${entry.name}?: ${typeOf(entry)};`,
+    );
+    return `/** The section \`[${section}]\`. */\nreadonly ${section}?: {\n${fields.join('\n')}\n};`;
+  });
+  const text = `// Written by \`npm run docs:api\` from the table of keys. Change that.
+
+/** The sections and keys of \`config.toml\` (docs/configuration.md). */
+export interface ConfigTables {
+${sections.join('\n')}
+}`;
   const { code, errors } = await format(FILE, text, OPTIONS);
   if (errors.length > 0) throw new Error(`${FILE} cannot be formatted: ${JSON.stringify(errors)}`);
   return code;
@@ -45,17 +41,16 @@ function describeKey({ key, spec }: KeyEntry): string {
   return `The setting \`${key}\`: ${spec.meaning}.${values} Default: ${preset === '[]' ? 'none' : preset}.`;
 }
 
-function formatComment(text: string): readonly string[] {
+function formatComment(text: string): string {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
     if (last === undefined || last.length + word.length >= WIDTH) lines.push(word);
     else lines[lines.length - 1] = `${last} ${word}`;
   }
-  const [only = '', ...more] = lines;
-  return more.length === 0 && only.length < WIDTH - 6
-    ? [`    /** ${only} */`]
-    : ['    /**', ...lines.map((line) => `     * ${line}`), '     */'];
+  return lines.length === 1
+    ? `/** ${text} */\n`
+    : `/**\n${lines.map((line) => ` * ${line}\n`).join('')} */\n`;
 }
 
 function typeOf({ key, spec }: KeyEntry): string {

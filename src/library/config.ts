@@ -1,5 +1,7 @@
 import type { ConfigTables } from '../config/config-tables.ts';
 
+export type { ConfigTables } from '../config/config-tables.ts';
+
 /** Tables of `config.toml` by a name that the user chooses, such as that of a provider, a model or a server. */
 export type NamedTables = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 

@@ -199,7 +199,7 @@ export function actingPart(agent: AgentDefinition) {
 }
 
 /** The name in a tool list that allows Write to create files, but not to replace existing files. */
-export const NEW_FILES_WORD = 'create_file';
+const NEW_FILES_WORD = 'create_file';
 
 /**
  * Formats the tools of a definition as in a tool list. Limited tools are written as the rules that limit them:
