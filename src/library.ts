@@ -1,4 +1,4 @@
-/** `muster-agent`: the names that programs import which use Muster as a library. */
+/** `muster-agent`: Muster as a library, for programs that run agents. */
 export {
   MusterError,
   UsageError,

@@ -30,6 +30,18 @@ export function findWithoutExample({ entries }: PackageTypes): readonly string[]
   );
 }
 
+/** The types whose fields a program may leave out. */
+const OPTIONS = /(?:Options|Budget|AgentFields|MusterConfig)$/;
+
+/** Lists the optional fields of options whose comment does not say what holds without them. */
+export function findWithoutDefault({ entries }: PackageTypes): readonly string[] {
+  return eachExport(entries, ({ name, parts }) =>
+    (OPTIONS.test(name) ? parts : [])
+      .filter(({ text, doc }) => /^\w+\?:/.test(text) && !/\b(?:Default|Required)\b/.test(doc))
+      .map((part) => `${name}.${part.name}`),
+  );
+}
+
 /** Lists the types that exported declarations mention and that no entry point exports, each with the first that mentions it. */
 export function findUnexported({ entries, declarations }: PackageTypes): readonly string[] {
   const exported = new Set(entries.flatMap(({ exports }) => [...exports.values()]));

@@ -41,7 +41,7 @@ export interface AgentFields {
   readonly isolation?: 'worktree' | 'process';
   /** False to leave out the context files and the state of git. Default: true. */
   readonly contextFiles?: boolean;
-  /** Names of skills whose instructions are part of its prompt. */
+  /** Names of skills whose instructions are part of its prompt. Default: none. */
   readonly skills?: readonly string[];
 }
 

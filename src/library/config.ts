@@ -15,7 +15,7 @@ export type NamedTables = Readonly<Record<string, Readonly<Record<string, unknow
  * const config: MusterConfig = { task_tool: { max_depth: 3 }, sandbox: { network: true } };
  */
 export interface MusterConfig extends Omit<ConfigTables, 'models'> {
-  /** The section `[models]`, with the providers and the models that you add. */
+  /** The section `[models]`, with the providers and the models that you add. Default: that of the user or of Muster. */
   readonly models?: NonNullable<ConfigTables['models']> & {
     /** Providers by name, with the fields of a table `[models.providers.NAME]` (docs/providers.md). Default: none. */
     readonly providers?: NamedTables;

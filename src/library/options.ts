@@ -139,6 +139,7 @@ export interface MusterOptions {
   /**
    * Judges each call before Muster's own rules do: `deny` or `ask`, with a reason for the model, or nothing to leave the decision to
    * the rules. It can only narrow: nothing that it returns allows a call. An error that it throws refuses the call.
+   * Default: only the rules decide.
    */
   readonly policy?: JudgeCall;
   /**
@@ -153,24 +154,28 @@ export interface MusterOptions {
   readonly trustProject?: boolean | ((file: ProjectFileToTrust) => boolean);
   /**
    * Environment variables instead of those of the process: for keys of providers, and for commands of tasks. Without `inherit`,
-   * only commands get `HOME` and the variables that lead to files and settings of the user.
+   * only commands get `HOME` and the variables that lead to files and settings of the user. Default: with `inherit`, those of the
+   * process; otherwise none.
    */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The configuration, with the sections and keys of `config.toml`. It takes precedence over files and the environment. */
+  /**
+   * The configuration, with the sections and keys of `config.toml`. It takes precedence over files and the environment.
+   * Default: none.
+   */
   readonly config?: MusterConfig;
   /** Called with each line about a problem that does not stop the work. Default: the lines are dropped. */
   readonly onNotice?: (line: string) => void;
 }
 
-/** Limits of one run, which also bound all tasks below it. Default of each: that of the configuration. */
+/** Limits of one run, which also bound all tasks below it. */
 export interface RunBudget {
-  /** Tokens that are not read from a cache. */
+  /** The number of tokens that are not read from a cache. Default: that of the configuration. */
   readonly tokens?: number;
-  /** The cost in US dollars. It can only be checked for models with a known price. */
+  /** The cost in US dollars, which can only be checked for models with a known price. Default: that of the configuration. */
   readonly usd?: number;
-  /** The time in seconds. */
+  /** The time in seconds. Default: that of the configuration. */
   readonly seconds?: number;
-  /** Requests to the model, of the main task. */
+  /** The number of requests of the main task to its model. Default: that of the configuration. */
   readonly turns?: number;
 }
 
@@ -191,7 +196,7 @@ export interface RunOptions<S extends Schema | undefined = Schema | undefined> {
    * (docs/workspaces.md). Default: the run works in `cwd`.
    */
   readonly worktree?: boolean | string;
-  /** Stops the run when it aborts. */
+  /** Stops the run when it aborts. Default: none. */
   readonly signal?: AbortSignal;
   /** True if iteration also yields pieces of answers and the progress of calls as they arrive. Default: false. */
   readonly deltas?: boolean;

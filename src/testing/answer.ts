@@ -22,8 +22,7 @@ export interface AnswerSearch {
 }
 
 /**
- * An answer of the model: thinking, then text, then calls. It is plain data, so that a script file can contain it. All
- * times are in milliseconds, and 0 by default.
+ * An answer of the model: thinking, then text, then calls. It is plain data, so that a script file can contain it.
  */
 export interface ScriptedAnswer {
   /** The thinking before the text. Default: none. */
@@ -35,16 +34,16 @@ export interface ScriptedAnswer {
   /** The search by the provider before the text. The protocol of Chat Completions has none. Default: none. */
   readonly search?: AnswerSearch;
   /**
-   * The reported usage. Missing fields are computed from sizes, and from the prompt cache if one is simulated.
+   * The reported usage. Missing fields are computed from sizes, and from the prompt cache if one is simulated. Default: all fields are missing.
    */
   readonly usage?: Partial<Usage>;
   /** The finish reason. Default: `tool_calls` if there are calls, otherwise `stop`. */
   readonly stop?: Exclude<FinishReason, 'other'>;
-  /** The time before the headers are sent. */
+  /** The time before the headers are sent, in milliseconds. Default: 0. */
   readonly delayMs?: number;
-  /** The time between the headers and the first piece. */
+  /** The time between the headers and the first piece, in milliseconds. Default: 0. */
   readonly firstTokenMs?: number;
-  /** The time between pieces. An event without a piece is sent together with the next event. */
+  /** The time between pieces, in milliseconds. An event without a piece is sent together with the next event. Default: 0. */
   readonly chunkMs?: number;
   /** The number of pieces into which thinking, text and arguments are each split. Default: 1. */
   readonly chunks?: number;

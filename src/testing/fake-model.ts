@@ -32,9 +32,9 @@ export interface FakeModelOptions {
   readonly port?: number;
   /** False to leave `requests` empty, for long runs. Default: true. */
   readonly keepRequests?: boolean;
-  /** Called when a request has arrived, before the answer. Must not throw. */
+  /** Called when a request has arrived, before the answer. Must not throw. Default: nothing is called. */
   readonly onReceived?: (request: RecordedRequest) => void;
-  /** Called when a request and its answer are over. Must not throw. */
+  /** Called when a request and its answer are over. Must not throw. Default: nothing is called. */
   readonly onEnded?: (request: RecordedRequest) => void;
 }
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   findUndocumented,
   findUnexported,
+  findWithoutDefault,
   findWithoutExample,
 } from '../../scripts/api-reference/find-gaps.ts';
 import { formatPages } from '../../scripts/api-reference/format-pages.ts';
@@ -20,6 +21,10 @@ const OF_STORE = /^(?:TaskSummary|OpenQuestionSummary)\./;
 describe('the public types', () => {
   it('all have doc comments, and so do their fields', () => {
     expect(findUndocumented(types).filter((path) => !OF_STORE.test(path))).toEqual([]);
+  });
+
+  it('name the default of each option', () => {
+    expect(findWithoutDefault(types)).toEqual([]);
   });
 
   it('include an example for each function and class', () => {

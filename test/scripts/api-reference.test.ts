@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   findUndocumented,
   findUnexported,
+  findWithoutDefault,
   findWithoutExample,
 } from '../../scripts/api-reference/find-gaps.ts';
 import { formatPages } from '../../scripts/api-reference/format-pages.ts';
@@ -181,6 +182,16 @@ export interface Deep { /** The data. */ readonly data: { /** One. */ readonly o
       "Choice: { type: 'a'; of: number }",
       'Deep.data.two',
     ]);
+  });
+
+  it('optional fields of options without a default', () => {
+    const types = read(`
+/** O. */
+export interface RunOptions { /** Default: 1. */ readonly a?: number; /** B. */ readonly b?: number; /** C. */ readonly c: number; }
+/** Other. */
+export interface Other { /** B. */ readonly b?: number; }
+`);
+    expect(findWithoutDefault(types)).toEqual(['RunOptions.b']);
   });
 
   it('functions and classes without an example', () => {

@@ -15,10 +15,10 @@ export interface StrictOptions {
   readonly chatServer?: ChatServer;
   /**
    * The parameters that this server refuses in OpenAI's two protocols, such as `stream_options`, `temperature`
-   * or `messages.reasoning_content`.
+   * or `messages.reasoning_content`. Default: none.
    */
   readonly refusedParameters?: readonly string[];
-  /** The roles of messages that this server refuses in OpenAI's two protocols, such as `developer`. */
+  /** The roles of messages that this server refuses in OpenAI's two protocols, such as `developer`. Default: none. */
   readonly refusedRoles?: readonly string[];
 }
 
