@@ -12,7 +12,7 @@ const GROUPS: readonly (readonly [heading: string, kinds: ReadonlySet<Declaratio
 const NOTE =
   '<!-- Written by `npm run docs:api` from the doc comments of the package. Change those. -->';
 
-/** The title of the data types, of which other entry points export some, too. */
+/** The entry point whose page describes the types that other entry points export, too. */
 const EVENTS = 'muster-agent/events';
 
 /** An exported name, and the heading below which it is described. */
