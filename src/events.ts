@@ -144,10 +144,10 @@ export type { ServerLogLevel } from './protocol/server-message.ts';
 export type { TaskSignal } from './protocol/signal.ts';
 export type { Activation, CompactingActivation } from './protocol/state/activation.ts';
 export type { Activity, RunningCall } from './protocol/state/activity.ts';
-export type { Answers } from './protocol/state/answers.ts';
+export type { AnswersState } from './protocol/state/answers.ts';
 export type { CallRecord } from './protocol/state/call-record.ts';
 export type { AddressedStatement, Compaction } from './protocol/state/compaction.ts';
-export type { Conversation, Mention } from './protocol/state/conversation.ts';
+export type { Conversation, AgentMention } from './protocol/state/conversation.ts';
 export type { DelegationRounds, Delegations } from './protocol/state/delegations.ts';
 export type { AnswerTexts } from './protocol/state/earlier-report.ts';
 export { applyEvent, foldEvents } from './protocol/state/fold.ts';
@@ -161,7 +161,7 @@ export type {
   RecordedModeGrant,
   Restriction,
 } from './protocol/state/questions.ts';
-export type { Repetition, Round } from './protocol/state/repetition.ts';
+export type { Repetition, CallRound } from './protocol/state/repetition.ts';
 export type { Lifetime } from './protocol/state/steady-time.ts';
 export {
   initialState,

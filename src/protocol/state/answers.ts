@@ -6,7 +6,7 @@ import { readOutputCap, type OutputCap } from '../output-cap.ts';
 import type { TaskSpec } from '../task.ts';
 
 /** The answers of the models of a task, and their usage. */
-export interface Answers {
+export interface AnswersState {
   /** The request that was begun and has no outcome yet; null: there is none. After a crash it is sent again unchanged. */
   openTurn: {
     /** The number of the turn, from 1. */
@@ -44,7 +44,7 @@ export interface Answers {
   lastText: string;
 }
 
-export function initialAnswers(): Answers {
+export function initialAnswers(): AnswersState {
   return {
     openTurn: null,
     answer: null,
@@ -66,7 +66,7 @@ interface OtherState {
 }
 
 export function applyToAnswers(
-  answers: Answers,
+  answers: AnswersState,
   event: TaskEvent,
   { spec, cutText }: OtherState,
 ): void {
@@ -125,7 +125,7 @@ export function applyToAnswers(
 
 /** Adds only the usage of an event. It also counts if a rewind has cut the event off, because it was paid for. */
 export function applyUsage(
-  answers: Answers,
+  answers: AnswersState,
   event: TaskEvent,
   { model }: Pick<TaskSpec, 'model'>,
 ): void {

@@ -1,6 +1,6 @@
 import { addFoundTools } from './found-tools.ts';
 import { defineActivity, type Activity, type RunningCall } from './activity.ts';
-import { initialAnswers, type Answers } from './answers.ts';
+import { initialAnswers, type AnswersState } from './answers.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { initialOwnedWork, type OwnedWork } from './owned-work.ts';
 import { addQuotedFiles, recordReadFiles, type CallRecord } from './call-record.ts';
@@ -45,7 +45,7 @@ export interface WorkspaceState {
 }
 
 /** The state of a task, folded from its log. The engine and all front ends use it. */
-export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
+export interface TaskState extends AnswersState, OwnedWork, InboxState, CallRecord {
   /** The specification, with the present rights, limits and model. */
   spec: TaskSpec;
   /** The status of the task. */
