@@ -257,3 +257,12 @@ describe('defineTool', () => {
     expect(() => defineTool(definition as ToolDefinition)).toThrow(message);
   });
 });
+
+it('a tool that defineTool has not returned is an error', async () => {
+  const tool = defineTool({ name: 'own', description: 'Own.', input: {}, run: () => 'x' });
+  await expect(
+    open({ model: 'offline', tools: [tool, { ...tool, name: 'copy' }] }),
+  ).rejects.toThrow(
+    'createMuster: tools[1]: must be a tool that defineTool of this copy of muster-agent has returned',
+  );
+});
