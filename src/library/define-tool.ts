@@ -91,6 +91,12 @@ export function defineTool<const S extends Schema>(definition: ToolDefinition<S>
     replay: 'string',
     run: 'function',
   });
+  checkAccess(name, access);
+  if (replay !== undefined && !REPLAY_CLASSES.includes(replay)) {
+    throw new UsageError(
+      `defineTool(${JSON.stringify(name)}): replay must be one of ${REPLAY_CLASSES.join(', ')}`,
+    );
+  }
   const problem = findNameProblem(name);
   if (problem !== null) throw new UsageError(`defineTool: name ${JSON.stringify(name)} ${problem}`);
   const schema = readSchema(definition.input, `the input of the tool ${name}`);
@@ -114,6 +120,34 @@ export function defineTool<const S extends Schema>(definition: ToolDefinition<S>
     };
   });
   return tool;
+}
+
+const REPLAY_CLASSES: readonly NonNullable<ToolDefinition['replay']>[] = [
+  'pure',
+  'keyed',
+  'opaque',
+];
+const ACCESS_FUNCTIONS = ['reads', 'writes', 'hosts', 'commands'] as const;
+
+/** Throws UsageError for an access that does not say what calls touch: it must never count as one that touches nothing. */
+function checkAccess(name: string, access: unknown): void {
+  if (access === undefined || access === 'none') return;
+  const where = `defineTool(${JSON.stringify(name)}): access`;
+  if (typeof access !== 'object' || access === null)
+    throw new UsageError(`${where} must be 'none' or an object, not ${JSON.stringify(access)}`);
+  checkFields(access, where, {
+    reads: 'function',
+    writes: 'function',
+    hosts: 'function',
+    commands: 'function',
+    onlyFetches: 'boolean',
+  });
+  const fields: Readonly<Record<string, unknown>> = { ...access };
+  if (ACCESS_FUNCTIONS.every((each) => fields[each] === undefined)) {
+    throw new UsageError(
+      `${where} has none of ${ACCESS_FUNCTIONS.join(', ')}; write 'none' if calls touch nothing`,
+    );
+  }
 }
 
 function findNameProblem(name: string): string | null {

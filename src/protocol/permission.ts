@@ -125,6 +125,8 @@ export interface Access {
   readonly hosts: readonly string[];
   /** True if the requests to these hosts only fetch and should change nothing there. Default: false. */
   readonly onlyFetches?: true;
+  /** True if code of a program runs in Muster's own process, so that no sandbox confines it. Default: false. */
+  readonly isInProcess?: true;
   /** How the MCP server of the tool is confined. Default: nothing confines it. */
   readonly server?: McpConfinement;
   /** The name of the agent type, for the tool Task and for a skill that runs as a task. */
