@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { V8_FLAGS } from '../../src/front/cli/tune-compilers.ts';
 import {
   childrenOf,
   FAN_OUT_PROMPT,
@@ -31,13 +32,13 @@ export const library: Row = {
   isLong: true,
   async measure({ bin, rounds }): Promise<readonly Measurement[]> {
     using fixture = new Fixture();
-    const measure = async (args: readonly string[]) => {
+    const measure = async (args: readonly string[], nodeArgs: readonly string[] = []) => {
       await using server = await startModelServer(fixture, fanOutScript(SHAPE));
       const variables = { ...server.env('anthropic'), ...MANY_CHILDREN_SETTINGS };
       const program = startProgram(args, {
         cwd: fixture.workspace,
         env: fixture.environment(fixture.newHome(), variables),
-        nodeArgs: PROBE_ARGS,
+        nodeArgs: [...PROBE_ARGS, ...nodeArgs],
       });
       const run = succeeded(args, await program.finished);
       // Throws if a child is missing.
@@ -45,14 +46,18 @@ export const library: Row = {
       return { wallMs: run.endedAt - run.startedAt, cpuMs: readExitReport(program).cpuMs };
     };
     const index = join(dirname(bin), 'index.js');
+    const program = [programPath('library-fan-out.mjs'), index, FAN_OUT_PROMPT];
     const runs = await interleave(rounds ?? ROUNDS, {
-      library: () => measure([programPath('library-fan-out.mjs'), index, FAN_OUT_PROMPT]),
+      library: () => measure(program),
+      // The command line tunes the compilers of V8 (docs/decisions/0018). A library leaves its process as it is.
+      tuned: () => measure(program, V8_FLAGS),
       commandLine: () => measure([bin, '-p', FAN_OUT_PROMPT]),
     });
-    const compare = (what: string, valueOf: (run: (typeof runs.library)[number]) => number) => ({
+    type Run = (typeof runs.library)[number];
+    const compare = (what: string, samples: readonly Run[], valueOf: (run: Run) => number) => ({
       title: `${SHAPE.children} children × 1 turn through the library, ${what}`,
       unit: 'ms' as const,
-      samples: runs.library.map(valueOf),
+      samples: samples.map(valueOf),
       reference: { title: 'command line', samples: runs.commandLine.map(valueOf) },
       bound: { kind: 'ratio' as const, max: 1.1, goal: 1 },
       notes: [
@@ -61,8 +66,9 @@ export const library: Row = {
       ],
     });
     return [
-      compare('CPU time', ({ cpuMs }) => cpuMs),
-      compare('wall time', ({ wallMs }) => wallMs),
+      compare('CPU time', runs.library, ({ cpuMs }) => cpuMs),
+      compare('CPU time with the V8 flags of the command line', runs.tuned, ({ cpuMs }) => cpuMs),
+      compare('wall time', runs.library, ({ wallMs }) => wallMs),
     ];
   },
 };
