@@ -215,10 +215,10 @@ export interface RunOptions<S extends Schema | undefined = Schema | undefined> {
 }
 
 /** The options with which an earlier task goes on. */
-export type ResumeOptions = Pick<RunOptions, 'mode' | 'signal' | 'deltas'>;
+export type ResumeOptions = Pick<RunOptions, 'mode' | 'budget' | 'signal' | 'deltas'>;
 
 /** The options of a branch. */
-export interface BranchOptions extends Pick<RunOptions, 'signal' | 'deltas'> {
+export interface BranchOptions extends Pick<RunOptions, 'budget' | 'signal' | 'deltas'> {
   /** The number of the event after which the branch continues. */
   readonly at: number;
   /** The next message. Default: none. */

@@ -154,6 +154,29 @@ describe('a store of the program', () => {
   });
 });
 
+it.each([
+  [
+    'at the end of a task',
+    (events: readonly TaskEvent[]) => events.some(({ type }) => type === 'task.ended'),
+  ],
+  ['always', () => true],
+])('a store that fails %s makes the result an error', async (_name, fails) => {
+  const good = memoryStore();
+  const store: StorePort = {
+    ...good,
+    async append(id, epoch, events) {
+      if (fails(events)) throw new Error('the database is gone');
+      return await good.append(id, epoch, events);
+    },
+  };
+  const muster = await open({ model: createScriptedModel([{ text: 'x' }]), store });
+  const { status, error } = await muster.run('Say x.');
+  expect({ status, error }).toMatchObject({
+    status: 'error',
+    error: { message: expect.stringContaining('the database is gone') },
+  });
+});
+
 describe('the contract of stores', () => {
   for (const { name, run } of storeContract(() => memoryStore())) it(name, run);
 });

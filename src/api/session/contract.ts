@@ -97,6 +97,11 @@ export interface Session {
   readonly models: ModelSetup;
   readonly store: TaskStore;
   /**
+   * Prepares worktrees for runs that ask for one. Rejects with UsageError if no worktree can be made here; the message says
+   * why.
+   */
+  prepareWorktree(): Promise<void>;
+  /**
    * Reads the tree of a task from the store of the program, so that it can be continued. Does nothing if the program has
    * no store. `id` is a full id. Rejects with MusterError if there is no such task or its log is not valid.
    */

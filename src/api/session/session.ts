@@ -1,3 +1,4 @@
+import { UsageError } from '../../base/errors.ts';
 import { listOfferedCommands } from '../../agents/commands/find-command.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { stopOrder } from '../../engine/task/stop-order.ts';
@@ -129,6 +130,11 @@ export function createSession(parts: SessionParts): Session {
       return listFiles(cwd, signal);
     },
     load: (id) => parts.load(id),
+    async prepareWorktree() {
+      await parts.workspaces.prepare();
+      const problem = parts.workspaces.findProblem(cwd);
+      if (problem !== null) throw new UsageError(`worktree: ${problem}`);
+    },
     start: (request, onEvent) => runs.start(request, onEvent),
     resume: (request, onEvent) => runs.resume(request, onEvent),
     branch: (request, onEvent) => runs.branch(request, onEvent),
