@@ -89,7 +89,7 @@ export function createInstance(
         hasDeltas: deltas,
         budget,
         async start(onEvent) {
-          await open().load(full);
+          await open().load(full, { takesOver: true });
           const limits = toLimits(budget);
           return open().resume({ id: full, limits, ...dropMissing({ prompt, mode }) }, onEvent);
         },
@@ -109,7 +109,7 @@ export function createInstance(
         hasDeltas: deltas,
         budget,
         async start(onEvent) {
-          await open().load(from);
+          await open().load(from, { takesOver: false });
           const limits = toLimits(budget);
           return open().branch(
             { id: from, at, branch, limits, ...dropMissing({ prompt }) },
@@ -121,7 +121,7 @@ export function createInstance(
     },
     async rerun(id) {
       const full = resolveId(id);
-      await open().load(full);
+      await open().load(full, { takesOver: false });
       return open().rerun(full);
     },
     send: (id, message) => open().send(id, message),
@@ -138,7 +138,7 @@ export function createInstance(
 }
 
 async function* streamEvents(session: Session, id: string, from: number): AsyncIterable<TaskEvent> {
-  await session.load(id);
+  await session.load(id, { takesOver: false });
   yield* session.store.streamEvents(id, from);
 }
 

@@ -129,7 +129,7 @@ export function createSession(parts: SessionParts): Session {
       const { listFiles } = await import('./list-files.ts');
       return listFiles(cwd, signal);
     },
-    load: (id) => parts.load(id),
+    load: (id, options) => parts.load(id, options),
     async prepareWorktree() {
       await parts.workspaces.prepare();
       const problem = parts.workspaces.findProblem(cwd);
