@@ -4,4 +4,5 @@ export {
   aiSdkTaskTool,
   type AiSdkAgent,
   type AiSdkTaskTool,
+  type AiSdkUsage,
 } from './library/ai-sdk.ts';

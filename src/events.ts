@@ -1,23 +1,61 @@
 /** `muster-agent/events`: the data of Muster, for whoever reads its logs and streams. */
+export type { CodeLocation } from './base/code-search/format-ranking.ts';
 export { ERROR_CODES, type ErrorCode, type ErrorInfo } from './base/errors.ts';
 export type { JsonObject, JsonPrimitive, JsonValue } from './base/json.ts';
-export type { CodeLocation } from './base/code-search/format-ranking.ts';
-export type * from './protocol/acceptance.ts';
-export type * from './protocol/agent.ts';
-export type * from './protocol/attachment.ts';
-export type * from './protocol/board.ts';
-export type * from './protocol/end-reason.ts';
-export type * from './protocol/events/compaction-event.ts';
-export { LOG_VERSION } from './protocol/events/event.ts';
-export type * from './protocol/events/event.ts';
-export type * from './protocol/events/rewound.ts';
-export type * from './protocol/fault.ts';
-export type * from './protocol/form.ts';
-export type * from './protocol/hook.ts';
-export type * from './protocol/initial-context.ts';
-export type * from './protocol/input.ts';
-export type { LimitHit, OptionalLimitField } from './protocol/limits.ts';
-export type * from './protocol/memory.ts';
+export type {
+  AcceptanceCriteria,
+  AcceptanceOutcome,
+  AcceptanceRun,
+  WorkScore,
+} from './protocol/acceptance.ts';
+export type {
+  AgentDefinition,
+  AgentLimits,
+  AgentOrigin,
+  AgentParameter,
+  AgentProblem,
+  AgentScope,
+  LimitedTools,
+  ToolLimit,
+  ToolSelection,
+} from './protocol/agent.ts';
+export type { Attachment, AttachmentDetails, AttachmentType } from './protocol/attachment.ts';
+export type { BoardFinding, FindingAuthor, FindingContent } from './protocol/board.ts';
+export type { EndReason, StoppedBy } from './protocol/end-reason.ts';
+export type {
+  ClearedCall,
+  CompactionEvent,
+  ContextSize,
+} from './protocol/events/compaction-event.ts';
+export {
+  LOG_VERSION,
+  type DelegationFields,
+  type EventBody,
+  type EventStamp,
+  type EventType,
+  type NoticeLevel,
+  type RemoteReference,
+  type TaskEvent,
+} from './protocol/events/event.ts';
+export type { FileForm, Rewound, RewoundFile, UnrestoredFile } from './protocol/events/rewound.ts';
+export type { AnswerFault, ModelFault } from './protocol/fault.ts';
+export type { FormField, FormFormat, FormOption, FormValue, FormValues } from './protocol/form.ts';
+export type {
+  HookEventName,
+  HookOutcome,
+  HookRecord,
+  HookSource,
+  HookVerdict,
+} from './protocol/hook.ts';
+export type {
+  CountedTokens,
+  ForkedConversation,
+  InitialContext,
+  ParentConversation,
+  Statement,
+  SummarizedConversation,
+  SummaryTransfer,
+} from './protocol/initial-context.ts';
 export type {
   AnswerLine,
   InputLine,
@@ -25,19 +63,115 @@ export type {
   UserLine,
   UserMessageLine,
 } from './protocol/input-line.ts';
-export type * from './protocol/message.ts';
-export type * from './protocol/model.ts';
-export type * from './protocol/output-cap.ts';
-export type * from './protocol/permission.ts';
-export type * from './protocol/question.ts';
-export type * from './protocol/quoted-item.ts';
-export type * from './protocol/repair.ts';
-export type * from './protocol/result.ts';
+export type { TaskInput } from './protocol/input.ts';
+export type { LimitHit, OptionalLimitField } from './protocol/limits.ts';
+export type { MemoryScope } from './protocol/memory.ts';
+export type {
+  AssistantMessage,
+  AssistantPart,
+  Message,
+  ProviderMeta,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  ToolMessage,
+  ToolResultPart,
+  UserMessage,
+} from './protocol/message.ts';
+export type {
+  Amount,
+  AwaitedProgress,
+  Effort,
+  FailureKind,
+  FinishReason,
+  ModelFailure,
+  ModelOutputLimit,
+  PromptPartLength,
+  RequestPrefix,
+  ResolvedModel,
+  Silence,
+  Tier,
+  ToolSpec,
+  Usage,
+  Work,
+} from './protocol/model.ts';
+export type { OutputCap } from './protocol/output-cap.ts';
+export type {
+  CallLimit,
+  Decision,
+  DecisionStep,
+  GrantedDefinition,
+  ModeGrant,
+  ModeToGrant,
+  PermissionMode,
+  PermissionRule,
+  Rights,
+  RuleList,
+  RuleSet,
+  RuleSource,
+  Verdict,
+} from './protocol/permission.ts';
+export type {
+  Answer,
+  AnsweredBy,
+  GrantScope,
+  InputQuestion,
+  ModeToOffer,
+  PermissionQuestion,
+  PlanQuestion,
+  ProposedEdit,
+  Question,
+  QuestionBase,
+  ServerQuestion,
+} from './protocol/question.ts';
+export type { QuotedItem } from './protocol/quoted-item.ts';
+export type { Repair, Repairs } from './protocol/repair.ts';
+export type {
+  ChildReceipt,
+  ClaimFlag,
+  EndStatus,
+  EnvelopeStatus,
+  EnvelopeUsage,
+  QuestionJson,
+  Receipt,
+  ResultEnvelope,
+  ResultPlace,
+  ShellEnd,
+  ShellRun,
+  TaskStatus,
+} from './protocol/result.ts';
 export type { ServerLogLevel } from './protocol/server-message.ts';
-export type * from './protocol/signal.ts';
-export type * from './protocol/stream-line.ts';
-export type * from './protocol/task.ts';
-export type * from './protocol/template.ts';
+export type { TaskSignal } from './protocol/signal.ts';
+export type { Activation, CompactingActivation } from './protocol/state/activation.ts';
+export type { Activity, RunningCall } from './protocol/state/activity.ts';
+export type { AnswersState } from './protocol/state/answers.ts';
+export type { CallRecord } from './protocol/state/call-record.ts';
+export type { AddressedStatement, Compaction } from './protocol/state/compaction.ts';
+export type { Conversation, AgentMention } from './protocol/state/conversation.ts';
+export type { DelegationRounds, Delegations } from './protocol/state/delegations.ts';
+export type { AnswerTexts } from './protocol/state/earlier-report.ts';
+export { applyEvent, foldEvents } from './protocol/state/fold.ts';
+export type { FoundTools } from './protocol/state/found-tools.ts';
+export type { Ledger, LedgerEntry, UsageTotal } from './protocol/state/ledger.ts';
+export type { ChildState, OwnedWork, ShellState } from './protocol/state/owned-work.ts';
+export type {
+  GrantedRule,
+  InboxState,
+  QuestionState,
+  RecordedModeGrant,
+  Restriction,
+} from './protocol/state/questions.ts';
+export type { Repetition, CallRound } from './protocol/state/repetition.ts';
+export type { Lifetime } from './protocol/state/steady-time.ts';
+export {
+  initialState,
+  type AcceptanceState,
+  type TaskState,
+  type WorkspaceState,
+} from './protocol/state/task-state.ts';
+export type { ErrorLine, ResultLine, StreamLine } from './protocol/stream-line.ts';
+export type { LoopSettings, TaskLimits, TaskSource, TaskSpec } from './protocol/task.ts';
+export type { FanOut, ItemSource, TemplateDefinition, TemplateItem } from './protocol/template.ts';
 export type {
   CallDetails,
   CommandRun,
@@ -47,11 +181,14 @@ export type {
   TodoItem,
   UnlistedChanges,
 } from './protocol/tool.ts';
-export type { UnmetRequest } from './protocol/unmet-request.ts';
-export type * from './protocol/used.ts';
-export type * from './protocol/web.ts';
-export type * from './protocol/workspace.ts';
-export type { WorkspaceTrees } from './protocol/workspace-paths.ts';
-export type { Activity } from './protocol/state/activity.ts';
-export { applyEvent, foldEvents } from './protocol/state/fold.ts';
-export { initialState, type TaskState } from './protocol/state/task-state.ts';
+export type { UnmetKind, UnmetRequest } from './protocol/unmet-request.ts';
+export type { AnswerUsage, EstimatedUsage, LoggedAnswer } from './protocol/used.ts';
+export type { WorkspaceInUse, WorkspaceTrees } from './protocol/workspace-paths.ts';
+export type {
+  ChangedFile,
+  ExpectedConflict,
+  Isolation,
+  TaskWorkspace,
+  WorkspaceResult,
+  WorkspaceStart,
+} from './protocol/workspace.ts';

@@ -1,9 +1,20 @@
-/** `muster-agent`: the names that programs import which use Muster as a library. */
-export { MusterError, UsageError, VERSION, type ErrorCode, type ErrorInfo } from './api/index.ts';
+/** `muster-agent`: Muster as a library, for programs that run agents. */
+export {
+  MusterError,
+  UsageError,
+  VERSION,
+  type ErrorCode,
+  type ErrorInfo,
+  type MusterErrorOptions,
+} from './api/index.ts';
 export type {
   AnswerRequest,
+  OpenQuestionSummary,
   ProgramContext,
+  ProjectFileKind,
+  ProjectFileName,
   ProjectFileToTrust,
+  RerunDifference,
   TaskRerun,
   TaskSummary,
   TreeRerun,
@@ -13,7 +24,7 @@ export { createMuster } from './library/create-muster.ts';
 export { defineTool } from './library/define-tool.ts';
 export { taskTool } from './library/task-tool.ts';
 export type { AgentFields, AgentFunction, AgentFunctionResult } from './library/agents.ts';
-export type { MusterConfig } from './library/config.ts';
+export type { ConfigTables, MusterConfig, NamedTables } from './library/config.ts';
 export type { Muster, MusterRun, OutputOf, RunEvent, RunResult } from './library/contract.ts';
 export type { TaskTool, TaskToolInput, TaskToolOptions } from './library/task-tool.ts';
 export type { CustomTool, ToolDefinition } from './library/define-tool.ts';
@@ -43,13 +54,17 @@ export type { TaskEvent } from './protocol/events/event.ts';
 export type { LanguageModelObject } from './protocol/language-model.ts';
 export type { AssistantMessage, Message, ToolMessage, UserMessage } from './protocol/message.ts';
 export type {
+  AnswerListener,
   Effort,
   FinishReason,
   ModelFailure,
   ModelPart,
   ModelPort,
   ModelRequest,
+  ProgressPart,
+  RequestPriority,
   Usage,
+  UsageMissing,
 } from './protocol/model.ts';
 export type { PermissionMode } from './protocol/permission.ts';
 export type {
@@ -67,3 +82,4 @@ export type {
 export type { Receipt, ResultEnvelope, TaskStatus } from './protocol/result.ts';
 export type { StoredTask, StorePort, StoreWatchOptions } from './protocol/store-port.ts';
 export type { TaskSignal } from './protocol/signal.ts';
+export type { CitedPage, SearchDomains } from './protocol/web.ts';

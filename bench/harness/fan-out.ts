@@ -35,6 +35,15 @@ const SMALL_READS: ChildJob = {
   turns: ['notes.txt', 'plan.txt'].map((name) => [{ name: 'Read', input: { file_path: name } }]),
 };
 
+/** Raised limits, so that 1,000 children work at the same time. */
+export const MANY_CHILDREN_SETTINGS = {
+  MUSTER_TASK_TOOL_NESTED: 'true',
+  MUSTER_TASK_TOOL_MAX_PARALLEL: '1000',
+  MUSTER_TASK_TOOL_MAX_TASKS: '10000',
+  MUSTER_TASK_TOOL_MAX_TOKENS: '1000000000',
+  MUSTER_PROVIDER_MAX_CONCURRENT: '2000',
+};
+
 export const FAN_OUT_PROMPT = 'Have all parts looked at.';
 const COORDINATOR_PROMPT = 'Have this group looked at';
 const CHILD_PROMPT = 'Look at one part';

@@ -6,6 +6,7 @@ import { decision } from './decision.ts';
 import { delegation, firstDelegation } from './delegation.ts';
 import { eventLog } from './event-log.ts';
 import { fanOut } from './fan-out.ts';
+import { library } from './library.ts';
 import { limits } from './limits.ts';
 import { listing } from './listing.ts';
 import { liveness } from './liveness.ts';
@@ -38,6 +39,7 @@ export const ROWS: readonly Row[] = [
   workingChildren,
   fanOut,
   thousand,
+  library,
   requestSize,
   serverTools,
   prefix,

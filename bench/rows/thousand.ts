@@ -5,6 +5,7 @@ import {
   FAN_OUT_PROMPT,
   fanOutScript,
   idealMs,
+  MANY_CHILDREN_SETTINGS,
   requestsAfter,
   raisedNote,
   requestsUntil,
@@ -44,13 +45,6 @@ const WAVES: FanOut = { children: 1000, coordinators: 10, waves: 5, turnMs: 1000
 /** The part of the pause in which logs are closed and answers are released. */
 const SETTLE_MS = 1500;
 const IDEAL_MS = idealMs(MANY);
-const SETTINGS = {
-  MUSTER_TASK_TOOL_NESTED: 'true',
-  MUSTER_TASK_TOOL_MAX_PARALLEL: '1000',
-  MUSTER_TASK_TOOL_MAX_TASKS: '10000',
-  MUSTER_TASK_TOOL_MAX_TOKENS: '1000000000',
-  MUSTER_PROVIDER_MAX_CONCURRENT: '2000',
-};
 /** The smallest number of rounds from which an interval of the ratio can be computed. */
 const COMPARED_ROUNDS = 6;
 
@@ -76,7 +70,7 @@ export const thousand: Row = {
           samples: times.client.map(({ elapsedMs }) => elapsedMs),
         },
         bound: { kind: 'difference', max: 0.08 * IDEAL_MS, goal: 0.04 * IDEAL_MS },
-        notes: ['all in the background, from one message', raisedNote(SETTINGS)],
+        notes: ['all in the background, from one message', raisedNote(MANY_CHILDREN_SETTINGS)],
       },
       {
         title: `CPU time per child turn, from the difference to a run with ${FEW.children}`,
@@ -132,7 +126,7 @@ async function measureTimes(options: {
 }): Promise<TimesOfPrograms> {
   const { bin, baselineBin, rounds } = options;
   using fixture = new Fixture();
-  const setups = [FEW, MANY].map((shape) => ({ fixture, shape, settings: SETTINGS }));
+  const setups = [FEW, MANY].map((shape) => ({ fixture, shape, settings: MANY_CHILDREN_SETTINGS }));
   const runBuild = async (path: string) => {
     const home = fixture.newHome();
     const runs = [];
@@ -227,7 +221,7 @@ async function heapAfterWaves(bin: string): Promise<readonly number[]> {
 function startProbed(fixture: Fixture, bin: string, serverEnv: Readonly<Record<string, string>>) {
   return startProgram([bin, '-p', FAN_OUT_PROMPT], {
     cwd: fixture.workspace,
-    env: fixture.environment(fixture.newHome(), { ...serverEnv, ...SETTINGS }),
+    env: fixture.environment(fixture.newHome(), { ...serverEnv, ...MANY_CHILDREN_SETTINGS }),
     nodeArgs: PROBE_ARGS,
   });
 }

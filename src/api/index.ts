@@ -2,7 +2,13 @@
  * All names that front ends import: types, small functions that every command may load, and functions that load a part of
  * the library (docs/decisions/0036).
  */
-export { MusterError, UsageError, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
+export {
+  MusterError,
+  UsageError,
+  type ErrorCode,
+  type ErrorInfo,
+  type MusterErrorOptions,
+} from '../base/errors.ts';
 export { VERSION } from '../base/version.ts';
 export { EXAMPLE_AGENTS } from '../agents/example-agents.ts';
 export {
@@ -81,7 +87,7 @@ export type { TaskEvent } from '../protocol/events/event.ts';
 export type { ResultEnvelope } from '../protocol/result.ts';
 export type { TaskSignal } from '../protocol/signal.ts';
 export type { SandboxState } from '../sys/sandbox/sandbox.ts';
-export type { TaskSummary } from '../store/task-store.ts';
+export type { OpenQuestionSummary, TaskSummary } from '../store/task-store.ts';
 export type { ItemRow } from '../engine/fan-out/item-rows.ts';
 export type { UserSetting } from '../config/show.ts';
 export type { ListedModels } from './session/session-model-lists.ts';
@@ -103,7 +109,9 @@ export type { WorkspaceSummary } from '../workspaces/landing-state.ts';
 export type { SessionOptions, ResumeRequest } from './setup/options.ts';
 export type { ProjectFileToTrust } from '../trust/project-trust.ts';
 export type { ProgramContext, ProgramStorePart } from './setup/program-parts.ts';
+export type { ProjectFileKind, ProjectFileName } from '../sys/files/project-file.ts';
 export type { OwnModel } from '../model/own-models.ts';
+export type { RerunDifference } from '../replay/difference.ts';
 export type { TaskRerun, TreeRerun } from '../replay/rerun-tree.ts';
 export type { ListedModelsReport } from './setup/listed-models.ts';
 export type { PlannedProbe, ProviderProbeReport } from './setup/probe-report.ts';

@@ -14,45 +14,83 @@ export const ERROR_CODES = [
   'INTERNAL_ERROR',
 ] as const;
 
+/** The codes of errors. Every error that leaves Muster, for a model, a program or a person, has one of them. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** An error as data, for logs, result envelopes and models. */
 export interface ErrorInfo {
+  /** The kind of the error. */
   readonly code: ErrorCode;
+  /** The error for people: what happened, where, and what to do. */
   readonly message: string;
+  /** True if the same call may succeed later without a change. */
   readonly retryable: boolean;
 }
 
+/** The options of an error. */
 export interface MusterErrorOptions {
   /** True if the same call may succeed later without a change. Default: false. */
   readonly retryable?: boolean;
+  /** The error that caused this one. Default: none. */
   readonly cause?: unknown;
 }
 
 /**
  * An error for a person or for another program. Its `message` says what happened, where (file:line, field, task id)
  * and what to do, so that the reader needs no stack trace.
+ *
+ * @example
+ * import { MusterError, type Muster } from 'muster-agent';
+ *
+ * export async function remind(muster: Muster, id: string): Promise<void> {
+ *   try {
+ *     muster.send(id, 'Only the tests.');
+ *   } catch (thrown) {
+ *     if (!(thrown instanceof MusterError) || thrown.code !== 'NOT_FOUND') throw thrown;
+ *     await muster.resume(id, 'Only the tests.');
+ *   }
+ * }
  */
 export class MusterError extends Error {
+  /** The name of the class. */
   override readonly name: string = 'MusterError';
+  /** The kind of the error. */
   readonly code: ErrorCode;
+  /** True if the same call may succeed later without a change. */
   readonly retryable: boolean;
 
+  /** Creates an error. `message`: what happened, where, and what to do. */
   constructor(code: ErrorCode, message: string, options: MusterErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryable = options.retryable ?? false;
   }
 
+  /** Returns the error as data. */
   toInfo(): ErrorInfo {
     return { code: this.code, message: this.message, retryable: this.retryable };
   }
 }
 
-/** An error in the flags or the configuration. The command line then ends with exit code 2. */
+/**
+ * An error in an option, a flag or the configuration. Its code is `INVALID_PARAM`. The command line then ends with exit code 2.
+ *
+ * @example
+ * import { createMuster, UsageError } from 'muster-agent';
+ *
+ * try {
+ *   await using muster = await createMuster({ model: process.argv[2] ?? 'offline' });
+ *   console.log((await muster.run('Hello.')).output);
+ * } catch (thrown) {
+ *   if (!(thrown instanceof UsageError)) throw thrown;
+ *   console.error(thrown.message);
+ * }
+ */
 export class UsageError extends MusterError {
+  /** The name of the class. */
   override readonly name = 'UsageError';
 
+  /** Creates an error. `message`: what is wrong, where, and what is valid. */
   constructor(message: string, options: MusterErrorOptions = {}) {
     super('INVALID_PARAM', message, options);
   }

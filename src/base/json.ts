@@ -1,5 +1,8 @@
+/** A value of JSON without parts. */
 export type JsonPrimitive = string | number | boolean | null;
+/** A value of JSON. */
 export type JsonValue = JsonPrimitive | readonly JsonValue[] | JsonObject;
+/** An object of JSON. */
 export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }

@@ -16,13 +16,6 @@ type Settings = {
   };
 };
 
-/** The values of the sections and keys of `config.toml`, under their names there. */
-export type ConfigTables = {
-  readonly [S in keyof Sections]?: {
-    readonly [K in keyof Sections[S] & string]?: NonNullable<ValueOf<Sections[S][K]>>;
-  };
-};
-
 /** The full configuration as one immutable value. */
 export type Config = Settings & {
   readonly models: Pick<Layer, 'providers' | 'catalogue'>;

@@ -34,6 +34,8 @@ export interface PersonResumeOptions {
   /** The effort of the requests; null for that of the model. Default: the recorded effort. */
   readonly effort?: Effort | null;
   readonly maxTurns?: number;
+  /** The limits of the work that begins with the resume, with all tasks below. Default: those of the configuration. */
+  readonly limits?: RunLimits;
   /** The mode that the person chose, limited by the agent's definition. Default: the recorded mode. */
   readonly mode?: PermissionMode;
   /** True if open questions in the logs keep waiting even when new questions are denied. Default: false. */

@@ -7,16 +7,25 @@ import { readTaskInput, taskTool, type TaskToolInput, type TaskToolOptions } fro
 
 /** A tool in the form of the AI SDK 6 and 7, for the option `tools` of its functions and of `ToolLoopAgent`. */
 export interface AiSdkTaskTool {
+  /** The description for the model, with the list of agents. */
   readonly description: string;
   /** A Standard Schema with its JSON Schema. */
   readonly inputSchema: {
+    /** The schema in the form that libraries read. */
     readonly '~standard': {
+      /** The version of Standard Schema. */
       readonly version: 1;
+      /** The name of the library, which is `muster`. */
       readonly vendor: string;
+      /** Checks the arguments of a call. */
       readonly validate: (value: unknown) => StandardResult<TaskToolInput>;
+      /** The types of the arguments, which exist only for the compiler. */
       readonly types?: { readonly input: TaskToolInput; readonly output: TaskToolInput };
+      /** The functions that return the JSON Schema of the arguments. */
       readonly jsonSchema: {
+        /** Returns the JSON Schema of the arguments. */
         readonly input: () => Record<string, unknown>;
+        /** Returns the same schema, because nothing is transformed. */
         readonly output: () => Record<string, unknown>;
       };
     };
@@ -29,10 +38,17 @@ export interface AiSdkTaskTool {
 }
 
 /**
- * Creates a tool of the AI SDK that delegates to the agents of an instance.
+ * Creates a tool of the AI SDK that delegates to the agents of an instance. Throws UsageError for an unknown agent or option.
  *
  * @example
- * const { text } = await generateText({ model, prompt, tools: { Task: aiSdkTaskTool(muster) }, stopWhen: isStepCount(5) });
+ * import { generateText, isStepCount, type LanguageModel } from 'ai';
+ * import type { Muster } from 'muster-agent';
+ * import { aiSdkTaskTool } from 'muster-agent/ai-sdk';
+ *
+ * export async function ask(muster: Muster, model: LanguageModel, prompt: string): Promise<string> {
+ *   const tools = { Task: aiSdkTaskTool(muster, { agents: ['Explore'] }) };
+ *   return (await generateText({ model, prompt, tools, stopWhen: isStepCount(5) })).text;
+ * }
  */
 export function aiSdkTaskTool(muster: Muster, options: TaskToolOptions = {}): AiSdkTaskTool {
   const task = taskTool(muster, options);
@@ -65,24 +81,38 @@ export function aiSdkTaskTool(muster: Muster, options: TaskToolOptions = {}): Ai
 
 /** An agent of the AI SDK, such as `ToolLoopAgent`. */
 export interface AiSdkAgent {
+  /** Does the work of a task. It must end soon after the signal aborts. */
   generate(options: { readonly prompt: string; readonly abortSignal?: AbortSignal }): PromiseLike<{
+    /** The answer. */
     readonly text: string;
     /** The usage of all steps. */
     readonly totalUsage?: AiSdkUsage | undefined;
+    /** The usage of the last step, which counts if there is no `totalUsage`. */
     readonly usage?: AiSdkUsage | undefined;
   }>;
 }
 
-interface AiSdkUsage {
+/** The tokens that an agent of the AI SDK has used. */
+export interface AiSdkUsage {
+  /** The tokens of the prompts. Default: not known. */
   readonly inputTokens?: number | undefined;
+  /** The tokens of the answers. Default: not known. */
   readonly outputTokens?: number | undefined;
 }
 
 /**
- * Makes an agent of the AI SDK an agent of Muster, for the option `agents` of `createMuster`.
+ * Makes an agent of the AI SDK an agent of Muster, for the option `agents` of `createMuster`. `description`: when to use the
+ * agent, for the agents that may delegate to it.
  *
  * @example
- * const agents = { researcher: aiSdkAgent('Researches on the web.', new ToolLoopAgent({ model, tools })) };
+ * import { ToolLoopAgent, type LanguageModel } from 'ai';
+ * import { createMuster, type Muster } from 'muster-agent';
+ * import { aiSdkAgent } from 'muster-agent/ai-sdk';
+ *
+ * export async function open(model: LanguageModel): Promise<Muster> {
+ *   const researcher = aiSdkAgent('Answers questions about history.', new ToolLoopAgent({ model }));
+ *   return createMuster({ model: 'anthropic/claude-sonnet-4-5', agents: { researcher } });
+ * }
  */
 export function aiSdkAgent(description: string, agent: AiSdkAgent): AgentFunction {
   return {

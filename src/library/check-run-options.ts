@@ -5,29 +5,28 @@ import type { RunOptions } from './options.ts';
 
 /** Checks the options of a method that starts or continues a run. Throws UsageError for an unknown or wrong option. */
 export function checkRunOptions(options: object, method: 'run' | 'resume' | 'branch'): void {
-  const shared = { signal: 'object', deltas: 'boolean' } as const;
+  const shared = { signal: 'object', deltas: 'boolean', budget: 'object' } as const;
   switch (method) {
     case 'run': {
       checkFields(options, method, {
         ...shared,
         agent: 'string',
         mode: 'string',
-        budget: 'object',
         outputSchema: ['object', 'function'],
         accept: ['string', 'array', 'object'],
         worktree: ['boolean', 'string'],
       });
-      const { budget, mode } = options as RunOptions;
-      if (budget !== undefined) checkBudget(budget, method);
-      checkMode(mode, method);
-      return;
+      checkMode((options as RunOptions).mode, method);
+      break;
     }
     case 'resume':
       checkFields(options, method, { ...shared, mode: 'string' });
-      return;
+      break;
     case 'branch':
       checkFields(options, method, { ...shared, at: 'number', prompt: 'string' });
   }
+  const { budget } = options as Pick<RunOptions, 'budget'>;
+  if (budget !== undefined) checkBudget(budget, method);
 }
 
 /** Checks the limits of a run. Throws UsageError for an unknown limit, and for one that is not above 0. */

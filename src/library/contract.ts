@@ -21,8 +21,17 @@ export type OutputOf<S> = S extends Schema ? InferOutput<S> | null : string;
 
 /**
  * A run: a conversation that works. `await` gives its result, which describes failures too: the promise rejects only if the run
- * could not start or its messages could not be read. Iteration yields its events; an iterator that is created in the same tick as the run misses none. At the end
- * of an `await using` scope the run is stopped.
+ * could not start or its messages could not be read. Iteration yields its events; an iterator that is created in the same tick as
+ * the run misses none. At the end of an `await using` scope the run is stopped.
+ *
+ * @example
+ * import type { Muster } from 'muster-agent';
+ *
+ * export async function report(muster: Muster, prompt: string): Promise<string> {
+ *   const run = muster.run(prompt, { deltas: true, budget: { usd: 1 } });
+ *   for await (const event of run) if (event.type === 'text_delta') process.stdout.write(event.text);
+ *   return (await run).output;
+ * }
  */
 export interface MusterRun<Output = string>
   extends PromiseLike<RunResult<Output>>, AsyncIterable<RunEvent>, AsyncDisposable {
@@ -41,7 +50,8 @@ export interface MusterRun<Output = string>
 export interface Muster extends AsyncDisposable {
   /**
    * Starts a run. With an iterable as prompt, the first message starts it, further messages are sent while it works, and continue
-   * it after it has ended; the run then ends with the iterable.
+   * it after it has ended; the run then ends with the iterable. Throws UsageError for a wrong option, and MusterError `CONFLICT` if
+   * the instance is closed.
    */
   run<const S extends Schema | undefined = undefined>(
     prompt: string | AsyncIterable<string>,
@@ -49,22 +59,34 @@ export interface Muster extends AsyncDisposable {
   ): MusterRun<OutputOf<S>>;
   /**
    * Continues a task from its log, with all tasks below it that have not ended. `id` may be a unique beginning of an id. Without a
-   * prompt, a completed task gives its result again, and another one goes on.
+   * prompt, a completed task gives its result again, and another one goes on. Throws MusterError `NOT_FOUND` for an unknown id, and
+   * `INVALID_PARAM` for a beginning that several tasks have.
    */
   resume(id: string, prompt?: string, options?: ResumeOptions): MusterRun;
-  /** Continues a task after one of its events, in a new task. */
+  /** Continues a task after one of its events, in a new task. Throws the same errors as `resume`. */
   branch(id: string, options: BranchOptions): MusterRun;
-  /** Reruns a task with all tasks below it from their logs alone, and reports each difference. Calls no model and no tool. */
+  /**
+   * Reruns a task with all tasks below it from their logs alone, and reports each difference. Calls no model and no tool. Rejects
+   * with MusterError if the log of the task itself cannot be read.
+   */
   rerun(id: string): Promise<TreeRerun>;
   /** Sends a message to any running task, by its full id. Throws MusterError `NOT_FOUND` if it does not run here. */
   send(id: string, message: string): void;
-  /** Stops any running task with all tasks below it, by its full id. Resolves when it has ended. */
+  /**
+   * Stops any running task with all tasks below it, by its full id. Resolves when it has ended, and at once if it does not run here.
+   * Default of `reason`: `stopped by the program`.
+   */
   stop(id: string, reason?: string): Promise<void>;
-  /** Sends a task, for which its parent waits, to the background. Throws MusterError if this is not possible. */
+  /**
+   * Sends a task, for which its parent waits, to the background. Throws MusterError `NOT_FOUND` if it does not run here, and
+   * `INVALID_PARAM` if no task waits for it.
+   */
   background(id: string): void;
   /** Lists the tasks in the store, the newest first. */
   listTasks(): readonly TaskSummary[];
-  /** Reads the events of a task from a number on. Default: from the first. */
+  /**
+   * Reads the events of a task from a number on. Default of `from`: 0, the first event. Throws the same errors as `resume`.
+   */
   readEvents(id: string, from?: number): AsyncIterable<TaskEvent>;
   /** The agents that runs can use. */
   readonly agents: readonly { readonly name: string; readonly description: string }[];

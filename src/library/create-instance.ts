@@ -6,8 +6,8 @@ import type { TaskEvent } from '../protocol/events/event.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import { checkRunOptions } from './check-run-options.ts';
 import type { Muster, RunResult } from './contract.ts';
-import type { RunBudget } from './options.ts';
 import { describeIssue, readSchema, type ReadSchema } from './standard-schema.ts';
+import { toLimits } from './spent-budget.ts';
 import { startRun } from './start-run.ts';
 
 interface InstanceParts {
@@ -52,9 +52,11 @@ export function createInstance(
         signal,
         closed: closed.signal,
         hasDeltas: deltas,
+        budget,
         ...dropMissing({ messages }),
         async start(onEvent, first) {
           if (hasContext) await session.contextFiles();
+          if (worktree !== false) await open().prepareWorktree();
           return open().start(
             {
               id,
@@ -77,7 +79,7 @@ export function createInstance(
     },
     resume(id, prompt, options = {}) {
       checkRunOptions(options, 'resume');
-      const { mode, signal, deltas = false } = options;
+      const { mode, budget = {}, signal, deltas = false } = options;
       const full = resolveId(id);
       return startRun({
         id: full,
@@ -85,16 +87,18 @@ export function createInstance(
         signal,
         closed: closed.signal,
         hasDeltas: deltas,
+        budget,
         async start(onEvent) {
-          await open().load(full);
-          return open().resume({ id: full, ...dropMissing({ prompt, mode }) }, onEvent);
+          await open().load(full, { takesOver: true });
+          const limits = toLimits(budget);
+          return open().resume({ id: full, limits, ...dropMissing({ prompt, mode }) }, onEvent);
         },
         toResult: (envelope) => ({ ...envelope, output: envelope.data.result }),
       });
     },
     branch(id, options) {
       checkRunOptions(options, 'branch');
-      const { at, prompt, signal, deltas = false } = options;
+      const { at, prompt, budget = {}, signal, deltas = false } = options;
       const from = resolveId(id);
       const branch = newId();
       return startRun({
@@ -103,16 +107,21 @@ export function createInstance(
         signal,
         closed: closed.signal,
         hasDeltas: deltas,
+        budget,
         async start(onEvent) {
-          await open().load(from);
-          return open().branch({ id: from, at, branch, ...dropMissing({ prompt }) }, onEvent);
+          await open().load(from, { takesOver: false });
+          const limits = toLimits(budget);
+          return open().branch(
+            { id: from, at, branch, limits, ...dropMissing({ prompt }) },
+            onEvent,
+          );
         },
         toResult: (envelope) => ({ ...envelope, output: envelope.data.result }),
       });
     },
     async rerun(id) {
       const full = resolveId(id);
-      await open().load(full);
+      await open().load(full, { takesOver: false });
       return open().rerun(full);
     },
     send: (id, message) => open().send(id, message),
@@ -129,17 +138,8 @@ export function createInstance(
 }
 
 async function* streamEvents(session: Session, id: string, from: number): AsyncIterable<TaskEvent> {
-  await session.load(id);
+  await session.load(id, { takesOver: false });
   yield* session.store.streamEvents(id, from);
-}
-
-function toLimits({ tokens, usd, seconds, turns }: RunBudget) {
-  return dropMissing({
-    maxTokens: tokens,
-    maxCostUsd: usd,
-    wallSeconds: seconds,
-    maxTurns: turns,
-  });
 }
 
 /** Adds the output to an envelope: the value that the schema of the program makes of the checked answer. */

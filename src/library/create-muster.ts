@@ -14,6 +14,7 @@ import { checkFields } from './check-fields.ts';
 import type { Muster } from './contract.ts';
 import type { MusterConfig } from './config.ts';
 import { createInstance } from './create-instance.ts';
+import { prepareTool } from './define-tool.ts';
 import { readFunctionHooks } from './function-hooks.ts';
 import type { MusterOptions } from './options.ts';
 import {
@@ -42,8 +43,15 @@ const STORE_METHODS = [
  * Creates an instance of Muster. Throws UsageError for a wrong option or configuration, and if no model is named.
  *
  * @example
- * await using muster = await createMuster({ model: 'anthropic/claude-sonnet-4-5', environment: { ANTHROPIC_API_KEY: key } });
- * const { output } = await muster.run('Which files read the configuration?');
+ * import { createMuster } from 'muster-agent';
+ *
+ * await using muster = await createMuster({
+ *   model: 'anthropic/claude-sonnet-4-5',
+ *   environment: process.env,
+ *   allow: ['Bash(npm test:*)'],
+ * });
+ * const { output, data } = await muster.run('Which files read the configuration?');
+ * console.log(output, data.cost_usd);
  */
 export async function createMuster(options: MusterOptions): Promise<Muster> {
   checkOptions(options);
@@ -127,7 +135,9 @@ async function toSessionOptions(
 ): Promise<SessionOptions> {
   const support = await loadProgramSupport();
   const { inherit = false, agents = {}, tools = [], context = {}, environment } = options;
-  const programTools = await Promise.all(tools.map((tool) => tool.prepare()));
+  const programTools = await Promise.all(
+    tools.map((tool, index) => prepareTool(tool, `createMuster: tools[${index}]`)),
+  );
   const names = programTools.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new UsageError(`createMuster: two tools have the name ${twice}`);
@@ -170,10 +180,13 @@ async function toSessionOptions(
 }
 
 /** Adds the models of the options to the configuration. */
-function addModels(config: MusterConfig, { main, named }: ProgramModels): MusterConfig {
+function addModels(
+  config: MusterConfig,
+  { main, named }: ProgramModels,
+): Readonly<Record<string, unknown>> {
   const tiers = Object.fromEntries([...named].filter(([name]) => isTier(name)));
   const models = { ...config.models, ...tiers, ...dropMissing({ default: main }) };
-  return Object.keys(models).length === 0 ? config : { ...config, models };
+  return { ...config, ...(Object.keys(models).length === 0 ? {} : { models }) };
 }
 
 function listFlags({ mode, allow = [], ask = [], deny = [] }: MusterOptions): readonly FlagValue[] {

@@ -9,7 +9,7 @@ import type {
 } from '../protocol/program-tool.ts';
 import { TOOL_NAMES } from '../protocol/tool-names.ts';
 import { canonicalToolName } from '../protocol/tool-aliases.ts';
-import type { ReplayClass, ValidationResult } from '../protocol/tool.ts';
+import type { ValidationResult } from '../protocol/tool.ts';
 import { checkFields } from './check-fields.ts';
 import { describeIssue, readSchema, type InferOutput, type Schema } from './standard-schema.ts';
 
@@ -32,7 +32,7 @@ export interface ToolDefinition<S extends Schema = Schema> {
    * `callId`, by which the tool recognizes it. `opaque`: it does not run again, and the model is told so. Default: `pure` if the
    * calls only read, otherwise `opaque`.
    */
-  readonly replay?: Exclude<ReplayClass, 'checkable'>;
+  readonly replay?: 'pure' | 'keyed' | 'opaque';
   /**
    * Runs a call. The result is a text for the model, or a text with images. An error that it throws becomes the result of a
    * failed call, with the message of the error.
@@ -45,10 +45,22 @@ export interface ToolDefinition<S extends Schema = Schema> {
 
 /** A tool that `defineTool` has checked, for the option `tools` of `createMuster`. */
 export interface CustomTool {
+  /** The name for the model. */
   readonly name: string;
+  /** The description for the model. */
   readonly description: string;
-  /** @internal */
-  readonly prepare: () => Promise<ProgramTool>;
+}
+
+/** Creates the tools of Muster from the tools that `defineTool` has returned. */
+const preparations = new WeakMap<CustomTool, () => Promise<ProgramTool>>();
+
+/** Prepares a tool for use. `where`: the option, for messages. Throws UsageError for a value that `defineTool` did not return. */
+export async function prepareTool(tool: CustomTool, where: string): Promise<ProgramTool> {
+  const prepare = preparations.get(tool);
+  if (prepare !== undefined) return prepare();
+  throw new UsageError(
+    `${where}: must be a tool that defineTool of this copy of muster-agent has returned`,
+  );
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
@@ -57,12 +69,16 @@ const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
  * Defines a tool of your own. Throws UsageError for a wrong name, an unknown field, or a schema that cannot be used.
  *
  * @example
+ * import { defineTool } from 'muster-agent';
+ * import { z } from 'zod';
+ *
+ * const orders = new Map([[17, 'sent']]);
  * const lookUp = defineTool({
  *   name: 'look_up_order',
  *   description: 'Returns the state of an order by its number.',
  *   input: z.object({ order: z.number().int() }),
  *   access: 'none',
- *   run: async ({ order }) => `order ${order}: ${await orders.state(order)}`,
+ *   run: ({ order }) => `order ${order}: ${orders.get(order) ?? 'unknown'}`,
  * });
  */
 export function defineTool<const S extends Schema>(definition: ToolDefinition<S>): CustomTool {
@@ -75,31 +91,63 @@ export function defineTool<const S extends Schema>(definition: ToolDefinition<S>
     replay: 'string',
     run: 'function',
   });
+  checkAccess(name, access);
+  if (replay !== undefined && !REPLAY_CLASSES.includes(replay)) {
+    throw new UsageError(
+      `defineTool(${JSON.stringify(name)}): replay must be one of ${REPLAY_CLASSES.join(', ')}`,
+    );
+  }
   const problem = findNameProblem(name);
   if (problem !== null) throw new UsageError(`defineTool: name ${JSON.stringify(name)} ${problem}`);
   const schema = readSchema(definition.input, `the input of the tool ${name}`);
-  return {
-    name,
-    description,
-    async prepare() {
-      const check = schema.validate ?? (await createJsonCheck(name, schema.json));
-      return {
-        name,
-        description,
-        inputSchema: schema.json,
-        // `parse` returns only inputs of the type that `access` takes.
-        access: access as ProgramTool['access'],
-        ...(replay === undefined ? {} : { replay }),
-        parse: (input) => toValidation(check(input)),
-        async run(input, context) {
-          const result = await definition.run(input as InferOutput<S>, context);
-          if (typeof result === 'string') return { text: result };
-          if (typeof result?.text === 'string') return result;
-          throw new TypeError('run must return a text, or an object with a text');
-        },
-      };
-    },
-  };
+  const tool: CustomTool = { name, description };
+  preparations.set(tool, async () => {
+    const check = schema.validate ?? (await createJsonCheck(name, schema.json));
+    return {
+      name,
+      description,
+      inputSchema: schema.json,
+      // `parse` returns only inputs of the type that `access` takes.
+      access: access as ProgramTool['access'],
+      ...(replay === undefined ? {} : { replay }),
+      parse: (input) => toValidation(check(input)),
+      async run(input, context) {
+        const result = await definition.run(input as InferOutput<S>, context);
+        if (typeof result === 'string') return { text: result };
+        if (typeof result?.text === 'string') return result;
+        throw new TypeError('run must return a text, or an object with a text');
+      },
+    };
+  });
+  return tool;
+}
+
+const REPLAY_CLASSES: readonly NonNullable<ToolDefinition['replay']>[] = [
+  'pure',
+  'keyed',
+  'opaque',
+];
+const ACCESS_FUNCTIONS = ['reads', 'writes', 'hosts', 'commands'] as const;
+
+/** Throws UsageError for an access that does not say what calls touch: it must never count as one that touches nothing. */
+function checkAccess(name: string, access: unknown): void {
+  if (access === undefined || access === 'none') return;
+  const where = `defineTool(${JSON.stringify(name)}): access`;
+  if (typeof access !== 'object' || access === null)
+    throw new UsageError(`${where} must be 'none' or an object, not ${JSON.stringify(access)}`);
+  checkFields(access, where, {
+    reads: 'function',
+    writes: 'function',
+    hosts: 'function',
+    commands: 'function',
+    onlyFetches: 'boolean',
+  });
+  const fields: Readonly<Record<string, unknown>> = { ...access };
+  if (ACCESS_FUNCTIONS.every((each) => fields[each] === undefined)) {
+    throw new UsageError(
+      `${where} has none of ${ACCESS_FUNCTIONS.join(', ')}; write 'none' if calls touch nothing`,
+    );
+  }
 }
 
 function findNameProblem(name: string): string | null {

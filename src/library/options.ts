@@ -23,6 +23,14 @@ export type Model = string | LanguageModelObject | ModelPort;
  * Answers a question of a task with a text: `yes`, `no` or `always` for a permission, `yes` or `no` for a plan, any text for a
  * question of AskUser, and `name: value` for the fields of a server's form. The object form adds a reason or a scope. An error
  * that it throws, or an answer that does not fit, counts as no. `signal` aborts when the question is settled in another way.
+ *
+ * @example
+ * import type { AnswerQuestion } from 'muster-agent';
+ *
+ * const onQuestion: AnswerQuestion = (question) =>
+ *   question.kind === 'permission' && question.commands.every((line) => line.startsWith('npm test'))
+ *     ? 'yes'
+ *     : { text: 'no', reason: 'only tests may run' };
  */
 export type AnswerQuestion = (
   question: Question,
@@ -31,16 +39,29 @@ export type AnswerQuestion = (
 
 /** A call that a policy judges. */
 export interface JudgedCall {
+  /** The canonical name of the tool. */
   readonly tool: string;
+  /** The arguments of the call. */
   readonly input: JsonObject;
   /** The name of the agent that makes the call. Undefined for the main agent. */
   readonly agent?: string;
   /** The depth of the task in its tree. 0: the main agent. */
   readonly depth: number;
+  /** The working directory of the task. Absolute. */
   readonly cwd: string;
 }
 
-/** The verdict of a policy about a call. Nothing: the rules decide. */
+/**
+ * Judges a call. Returns a verdict, or nothing if the rules decide. `signal` aborts when the task is stopped.
+ *
+ * @example
+ * import type { JudgeCall } from 'muster-agent';
+ *
+ * const policy: JudgeCall = ({ tool, depth }) =>
+ *   tool === 'Bash' && depth > 0
+ *     ? { decision: 'deny', reason: 'subagents run no commands here' }
+ *     : undefined;
+ */
 export type JudgeCall = (
   call: JudgedCall,
   context: { readonly signal: AbortSignal },
@@ -49,14 +70,26 @@ export type JudgeCall = (
 /** A verdict that narrows. The reason is for the model and for people. */
 export interface Narrowing {
   readonly decision: 'ask' | 'deny';
+  /** The reason, for the model and for people. */
   readonly reason: string;
 }
 
-/** A function that runs as a hook. */
+/**
+ * A function that runs as a hook.
+ *
+ * @example
+ * import { createMuster, type FunctionHook } from 'muster-agent';
+ *
+ * const count: FunctionHook = {
+ *   matcher: 'Edit|Write',
+ *   run: (input) => console.log(input['tool_name'], input['tool_input']),
+ * };
+ * await using muster = await createMuster({ model: 'offline', hooks: { PostToolUse: [count] } });
+ */
 export interface FunctionHook {
   /** The pattern for the tool or other value, as in settings: `Bash`, `Edit|Write`, `mcp__.*`. Default: every occasion. */
   readonly matcher?: string;
-  /** Default: 60. */
+  /** The time limit of a run in seconds. Default: 60. */
   readonly timeoutSeconds?: number;
   /** Gets the input of the hook, and returns its output in Claude Code's format, or nothing. */
   run(
@@ -102,15 +135,18 @@ export interface MusterOptions {
   readonly context?: Readonly<Record<string, string | ProgramContext['read']>>;
   /** The permission mode of runs that name none. Default: that of the configuration, which is `default`. */
   readonly mode?: PermissionMode;
-  /** Permission rules, such as `Bash(npm test:*)`: calls that run, that are asked about, and that never run. Default: none. */
+  /** Permission rules, such as `Bash(npm test:*)`, for calls that run without a question. Default: none. */
   readonly allow?: readonly string[];
+  /** Permission rules for calls that are asked about. Default: none. */
   readonly ask?: readonly string[];
+  /** Permission rules for calls that never run. They win over `allow` and `ask`. Default: none. */
   readonly deny?: readonly string[];
   /** Answers the questions of tasks. Default: what would need an answer is refused. */
   readonly onQuestion?: AnswerQuestion;
   /**
    * Judges each call before Muster's own rules do: `deny` or `ask`, with a reason for the model, or nothing to leave the decision to
    * the rules. It can only narrow: nothing that it returns allows a call. An error that it throws refuses the call.
+   * Default: only the rules decide.
    */
   readonly policy?: JudgeCall;
   /**
@@ -125,10 +161,14 @@ export interface MusterOptions {
   readonly trustProject?: boolean | ((file: ProjectFileToTrust) => boolean);
   /**
    * Environment variables instead of those of the process: for keys of providers, and for commands of tasks. Without `inherit`,
-   * only commands get `HOME` and the variables that lead to files and settings of the user.
+   * only commands get `HOME` and the variables that lead to files and settings of the user. Default: with `inherit`, those of the
+   * process; otherwise none.
    */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The configuration, with the sections and keys of `config.toml`. It takes precedence over files and the environment. */
+  /**
+   * The configuration, with the sections and keys of `config.toml`. It takes precedence over files and the environment.
+   * Default: none.
+   */
   readonly config?: MusterConfig;
   /**
    * The clock for the times in logs, results and contexts, such as `manualClock` of `muster-agent/testing`. Time limits always use
@@ -139,13 +179,15 @@ export interface MusterOptions {
   readonly onNotice?: (line: string) => void;
 }
 
-/** Limits of one run, which also bound all tasks below it. Default of each: that of the configuration. */
+/** Limits of one run, which also bound all tasks below it. */
 export interface RunBudget {
-  /** Tokens that are not read from a cache. */
+  /** The number of tokens that are not read from a cache. Default: that of the configuration. */
   readonly tokens?: number;
+  /** The cost in US dollars, which can only be checked for models with a known price. Default: that of the configuration. */
   readonly usd?: number;
+  /** The time in seconds. Default: that of the configuration. */
   readonly seconds?: number;
-  /** Requests to the model, of the main task. */
+  /** The number of requests of the main task to its model. Default: that of the configuration. */
   readonly turns?: number;
 }
 
@@ -155,6 +197,7 @@ export interface RunOptions<S extends Schema | undefined = Schema | undefined> {
   readonly agent?: string;
   /** The permission mode. Default: that of `createMuster`. */
   readonly mode?: PermissionMode;
+  /** The limits of the run with all tasks below it. Default: those of the configuration. */
   readonly budget?: RunBudget;
   /** The schema of the answer. The `output` of the result then has its type. Default: the answer is a text. */
   readonly outputSchema?: S;
@@ -165,17 +208,17 @@ export interface RunOptions<S extends Schema | undefined = Schema | undefined> {
    * (docs/workspaces.md). Default: the run works in `cwd`.
    */
   readonly worktree?: boolean | string;
-  /** Stops the run when it aborts. */
+  /** Stops the run when it aborts. Default: none. */
   readonly signal?: AbortSignal;
   /** True if iteration also yields pieces of answers and the progress of calls as they arrive. Default: false. */
   readonly deltas?: boolean;
 }
 
 /** The options with which an earlier task goes on. */
-export type ResumeOptions = Pick<RunOptions, 'mode' | 'signal' | 'deltas'>;
+export type ResumeOptions = Pick<RunOptions, 'mode' | 'budget' | 'signal' | 'deltas'>;
 
 /** The options of a branch. */
-export interface BranchOptions extends Pick<RunOptions, 'signal' | 'deltas'> {
+export interface BranchOptions extends Pick<RunOptions, 'budget' | 'signal' | 'deltas'> {
   /** The number of the event after which the branch continues. */
   readonly at: number;
   /** The next message. Default: none. */

@@ -7,12 +7,19 @@ import { UsageError, errorMessage } from '../base/errors.ts';
  * and valibot with `toStandardJsonSchema`).
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
+  /** The members of Standard Schema, which Muster reads. */
   readonly '~standard': {
+    /** The version of Standard Schema. */
     readonly version: 1;
+    /** The name of the library, for messages. */
     readonly vendor: string;
+    /** Checks a value, and returns it with the transformations of the schema, or its problems. */
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    /** The types of the values, which exist only for the compiler. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** The functions that return the JSON Schema. Muster needs `input`. */
     readonly jsonSchema?: {
+      /** Returns the JSON Schema of the values before the transformations. */
       readonly input: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>;
     };
   };
@@ -25,7 +32,9 @@ export type StandardResult<Output> =
 
 /** One problem of a value. */
 export interface StandardIssue {
+  /** The problem in one sentence. */
   readonly message: string;
+  /** The keys that lead to the value, from the outermost to the innermost. Default: the value itself. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 

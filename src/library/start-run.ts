@@ -4,6 +4,8 @@ import { loadConversations, type EventListener, type Run, type Session } from '.
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { MusterRun, RunEvent, RunResult } from './contract.ts';
 import { EventQueue } from './event-queue.ts';
+import type { RunBudget } from './options.ts';
+import { SpentBudget, toLimits } from './spent-budget.ts';
 
 /** The parts that differ between a new run, a resumed one and a branch. */
 export interface RunPlan<Output> {
@@ -14,6 +16,8 @@ export interface RunPlan<Output> {
   /** Aborts when the instance is closed. */
   readonly closed: AbortSignal;
   readonly hasDeltas: boolean;
+  /** The budget of all its messages together. */
+  readonly budget: RunBudget;
   /** The messages, if the program sends several. The first one belongs to `start`. */
   readonly messages?: AsyncIterator<string>;
   /** Starts the run. `first`: the first of the messages. */
@@ -28,7 +32,9 @@ export function startRun<Output>(plan: RunPlan<Output>): MusterRun<Output> {
   const started = deferred<void>();
   const stopped = deferred<void>();
   const tasks = new Set([id]);
+  const spent = new SpentBudget(id, plan.budget);
   const onEvent: EventListener = (event) => {
+    spent.add(event);
     tasks.add(event.task);
     queue.push(event);
   };
@@ -47,16 +53,28 @@ export function startRun<Output>(plan: RunPlan<Output>): MusterRun<Output> {
     const { messages } = plan;
     if (messages === undefined) return first.result;
     const { converse } = await loadConversations();
-    return converse({
+    const ended: { byBudget: MusterError | null } = { byBudget: null };
+    const conversation = converse({
       first,
       messages,
       stopped: stopped.promise,
       send: (message) => session.send(id, message),
       async resume(prompt) {
-        current = await session.resume({ id, prompt }, onEvent);
+        const left = spent.left();
+        if (typeof left === 'string') throw (ended.byBudget = createUsedUpError(left, plan.budget));
+        current = await session.resume({ id, prompt, limits: toLimits(left) }, onEvent);
         return current;
       },
     });
+    try {
+      return await conversation;
+    } catch (thrown) {
+      const { byBudget } = ended;
+      if (byBudget === null || thrown !== byBudget || current === null) throw thrown;
+      const { data, ...envelope } = await current.result;
+      const error = byBudget.toInfo();
+      return { ...envelope, status: 'partial', data: { ...data, status: 'partial' }, error };
+    }
   };
   const work = async (): Promise<RunResult<Output>> => {
     await Promise.resolve();
@@ -107,6 +125,11 @@ export function startRun<Output>(plan: RunPlan<Output>): MusterRun<Output> {
       await stop('its scope in the program ended').catch(() => {});
     },
   };
+}
+
+function createUsedUpError(name: keyof RunBudget, budget: RunBudget): MusterError {
+  const message = `the budget of the run is used up (${name}: ${budget[name]}), so its next message was not sent`;
+  return new MusterError('LIMIT_EXCEEDED', message);
 }
 
 function assertNotAborted(signal: AbortSignal | undefined): void {

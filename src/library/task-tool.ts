@@ -15,13 +15,17 @@ export interface TaskToolOptions {
 
 /** The arguments of a task tool. */
 export interface TaskToolInput {
+  /** The prompt, which is all that the agent knows about the task. */
   readonly prompt: string;
+  /** The name of the agent. */
   readonly agent: string;
 }
 
 /** A tool with which the loop of another library, an MCP server, or a loop of your own delegates to the agents of Muster. */
 export interface TaskTool {
+  /** The name for the model. */
   readonly name: 'Task';
+  /** The description for the model, with the list of agents. */
   readonly description: string;
   /** The JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
@@ -37,8 +41,13 @@ export interface TaskTool {
  * agent or option.
  *
  * @example
- * const task = taskTool(muster, { agents: ['Explore'], budget: { usd: 0.5 } });
- * const { text } = await task.execute({ prompt: 'Where is the key read?', agent: 'Explore' });
+ * import { taskTool, type Muster } from 'muster-agent';
+ *
+ * export async function answerCall(muster: Muster, input: unknown, signal: AbortSignal): Promise<string> {
+ *   const task = taskTool(muster, { agents: ['Explore'], budget: { usd: 0.5 } });
+ *   console.log(task.description, task.inputSchema);
+ *   return (await task.execute(input, { signal })).text;
+ * }
  */
 export function taskTool(muster: Muster, options: TaskToolOptions = {}): TaskTool {
   checkFields(options, 'taskTool', { agents: 'array', budget: 'object' });

@@ -1,9 +1,16 @@
 import { rejectOnAbort } from '../base/async.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Deadlines } from '../base/deadlines.ts';
+import { dropMissing } from '../base/drop-missing.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { LanguageModelObject } from '../protocol/language-model.ts';
-import { modelName, type ModelPart, type ModelPort } from '../protocol/model.ts';
+import {
+  modelName,
+  NO_USAGE,
+  type ModelPart,
+  type ModelPort,
+  type Usage,
+} from '../protocol/model.ts';
 import type { WireModelPort } from './adapters/adapter.ts';
 import type { ConfiguredProvider } from './providers/configured-provider.ts';
 import { withWatchdog, type LivenessLimits } from './watchdog.ts';
@@ -95,6 +102,18 @@ function isComplete({ message, usage, reason }: Partial<Finished>): boolean {
 
 type Finished = Extract<ModelPart, { readonly type: 'finished' }>;
 
+/**
+ * Returns the last part of an answer with a whole usage: a missing count is 0. A count that no answer can have would give back
+ * budget, so it makes the usage count as missing.
+ */
+function withSoundUsage(part: Finished): Finished {
+  const usage: Usage = { ...NO_USAGE, ...dropMissing({ ...part.usage }) };
+  const isSound = Object.values({ ...usage } as Readonly<Record<string, unknown>>).every(
+    (count) => typeof count === 'number' && Number.isFinite(count) && count >= 0,
+  );
+  return isSound ? { ...part, usage } : { ...part, usage: NO_USAGE, usageMissing: 'all' };
+}
+
 /** Returns a port that yields all parts, because a port of a program reports nothing else. */
 function withoutObserver(port: ModelPort): WireModelPort {
   return { stream: (request, signal) => port.stream(request, signal) };
@@ -129,7 +148,7 @@ function enforceContract(port: WireModelPort): WireModelPort {
             );
             return;
           }
-          yield next.value;
+          yield next.value.type === 'finished' ? withSoundUsage(next.value) : next.value;
           if (next.value.type === 'finished' || next.value.type === 'failed') return;
         }
         yield failWith('its stream ended without a last part (`finished` or `failed`)');

@@ -268,6 +268,8 @@ function checkMode({ call, rights, context }: DecisionInput): Decision | undefin
 /** Tells whether a call runs commands or code that no sandbox confines. No mode allows such a call. */
 function isUnconfined(call: ResolvedCall, rights: Rights, context: Sandboxing): boolean {
   if (call.kind !== 'execute') return false;
+  if (call.access.isInProcess === true)
+    return context.isMachineSandbox !== true || !isConfined(rights, context);
   if (!isServerCall(call)) return !isConfined(rights, context);
   const { server } = call.access;
   // Only the sandbox keeps a server out of the directory for which a workspace stands.

@@ -26,9 +26,11 @@ export interface AcceptanceCriteria {
 
 /** A run of one command of the criteria. */
 export interface AcceptanceRun {
+  /** The command line. */
   readonly command: string;
   /** The exit code; null if the command was ended by a signal, a time limit or a limit on its output. */
   readonly exitCode: number | null;
+  /** The duration in milliseconds. */
   readonly ms: number;
   /** The end of the output, for the model and the receipt. */
   readonly output: string;
@@ -46,9 +48,11 @@ export interface WorkScore extends AcceptanceRun {
 export interface AcceptanceOutcome {
   /** The number of the turn whose answer was checked. */
   readonly turn: number;
+  /** True if the work is accepted. */
   readonly isPassed: boolean;
   /** The SHA-256 of the names, modes and contents of all checked files, in hex; null if no copy could be made. */
   readonly tree: string | null;
+  /** The runs of the commands, in their order. The first one that fails is the last. */
   readonly runs: readonly AcceptanceRun[];
   /** The reasons why the work is not accepted, other than the exit codes of commands. */
   readonly problems: readonly string[];
@@ -61,12 +65,12 @@ export interface AcceptanceOutcome {
 }
 
 /**
- * Criteria as people write them: a command line, several, or an object. The fields of the object are those of
- * `AcceptanceCriteria`; `schema` is the JSON Schema of the answer.
+ * Criteria as people write them: a command line, several, or an object.
  */
 export type AcceptanceRequest =
   | string
   | readonly string[]
+  /** The fields are those of `AcceptanceCriteria`, each with one text or several. `schema`: the JSON Schema of the answer. */
   | {
       readonly commands?: string | readonly string[];
       readonly schema?: JsonObject;

@@ -31,9 +31,12 @@ export interface LimitedTools {
   readonly unlimited: readonly string[];
 }
 
+/** The owner of a definition: a program or flag, a project, the user, a plugin, or Muster itself. */
 export type AgentScope = 'session' | 'project' | 'user' | 'plugin' | 'builtin';
 
+/** The place from which a definition was read. */
 export interface AgentOrigin {
+  /** The owner of the place. */
   readonly scope: AgentScope;
   /** The format of the file: `muster`, `claude`, `codex`, … */
   readonly vendor: string;
@@ -43,9 +46,13 @@ export interface AgentOrigin {
 
 /** A warning about a definition. The definition is loaded nevertheless. */
 export interface AgentProblem {
+  /** A short name of the kind of problem, such as `id-clash`. */
   readonly code: string;
+  /** The problem and its remedy in one sentence. */
   readonly message: string;
+  /** The path of the file, or `builtin:NAME`, or `session:NAME`. */
   readonly path: string;
+  /** The line number in the file, from 1. Absent if the problem has no line. */
   readonly line?: number;
   /** The name of the requested tool that the definition does not get. */
   readonly tool?: string;
@@ -53,15 +60,21 @@ export interface AgentProblem {
 
 /** The limits that a definition may set. The smallest of the limits in configuration, definition and call applies. */
 export interface AgentLimits extends Readonly<Partial<Record<OptionalLimitField, number>>> {
+  /** The maximum number of answers of a task. */
   readonly maxTurns?: number;
+  /** The maximum number of paid tokens of a task with all tasks below it. */
   readonly maxTokens?: number;
+  /** The maximum time of an activation in seconds. */
   readonly wallSeconds?: number;
+  /** The maximum number of tokens of the answer that the model of the parent gets. */
   readonly resultMaxTokens?: number;
 }
 
 /** A parameter of a prompt, which contains it as `{{ name }}`. The caller that creates the task supplies the value. */
 export interface AgentParameter {
+  /** The name in the prompt. */
   readonly name: string;
+  /** The meaning of the parameter, for whoever supplies the value. */
   readonly description: string;
   /** The value if the caller supplies none. Without a default, the caller must supply a value. */
   readonly default?: string;
@@ -71,6 +84,7 @@ export interface AgentParameter {
 export interface AgentDefinition {
   /** The name in the file. It is unique among the agents in use, and is compared without case. */
   readonly name: string;
+  /** Other names of the agent, under which a Task call finds it, too. */
   readonly aliases: readonly string[];
   /** A description for the main agent: when to use this agent. */
   readonly description: string;
@@ -78,6 +92,7 @@ export interface AgentDefinition {
   readonly prompt: string;
   /** The parameters of the prompt. Default: none. */
   readonly parameters?: readonly AgentParameter[];
+  /** The tools of the agent. */
   readonly tools: ToolSelection;
   /** The tool lists that limit tools to certain calls; all of them apply. Default: every call of the tools may run. */
   readonly limitedTools?: readonly LimitedTools[];
@@ -98,7 +113,9 @@ export interface AgentDefinition {
    * the mode of the parent applies.
    */
   readonly mode: PermissionMode | null;
+  /** The limits of each task of the agent. */
   readonly limits: AgentLimits;
+  /** The amount of thinking before an answer. Default: that of the model. */
   readonly effort?: Effort;
   /**
    * The size at which the context is compacted. A number up to 1 is a share of the model's window for input; a larger
@@ -144,10 +161,13 @@ export interface AgentDefinition {
   readonly changesOnly?: boolean;
   /** The reason why the agent cannot be started, in one sentence. Absent if it can be started. */
   readonly unusable?: string;
+  /** The color of the agent in the terminal UI, as in the file. Default: none. */
   readonly color?: string;
+  /** The file or other place from which the definition was read. */
   readonly origin: AgentOrigin;
   /** The unknown fields of the file, unchanged. */
   readonly extra: JsonObject;
+  /** The warnings about the definition. */
   readonly problems: readonly AgentProblem[];
 }
 
@@ -179,7 +199,7 @@ export function actingPart(agent: AgentDefinition) {
 }
 
 /** The name in a tool list that allows Write to create files, but not to replace existing files. */
-export const NEW_FILES_WORD = 'create_file';
+const NEW_FILES_WORD = 'create_file';
 
 /**
  * Formats the tools of a definition as in a tool list. Limited tools are written as the rules that limit them:

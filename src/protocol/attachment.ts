@@ -11,10 +11,12 @@ export const ATTACHMENT_TYPES = [
   'image/webp',
   'application/pdf',
 ] as const;
+/** The media types that can be sent to a model. The type is found in the bytes and not in the file name. */
 export type AttachmentType = (typeof ATTACHMENT_TYPES)[number];
 
 /** The details of an image or a document that decide whether a model accepts it, and how many tokens it takes. */
 export interface AttachmentDetails {
+  /** The media type. */
   readonly type: AttachmentType;
   /** The size in bytes. */
   readonly bytes: number;

@@ -39,6 +39,7 @@ export interface FindingContent {
 
 /** A finding on the board of a tree: a short text that a task has posted for the other tasks. */
 export interface BoardFinding extends FindingContent {
+  /** The task that has posted the finding. */
   readonly author: FindingAuthor;
 }
 

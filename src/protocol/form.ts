@@ -6,6 +6,7 @@ export type FormValues = Readonly<Record<string, FormValue>>;
 
 /** One of the values that a field may have. */
 export interface FormOption {
+  /** The value. */
   readonly value: string;
   /** The text for the user; empty: the value says it. */
   readonly title: string;
@@ -13,25 +14,30 @@ export interface FormOption {
 
 /** A field of a form that an MCP server asks the user to fill in. All texts are untrusted, and are on one line. */
 export interface FormField {
+  /** The name of the field, under which the values have it. */
   readonly name: string;
   /** The server's name for people; may be empty. */
   readonly title: string;
   /** May be empty. */
   readonly description: string;
   readonly type: 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'choices';
+  /** True if the user must fill in the field. */
   readonly isRequired: boolean;
   /** The format of a text. Default: any. */
   readonly format?: FormFormat;
-  /** The least and greatest number, or the least and greatest number of characters of a text or of chosen values. */
+  /** The least number, or the least number of characters of a text or of chosen values. Default: no minimum. */
   readonly minimum?: number;
+  /** The greatest number, or the greatest number of characters of a text or of chosen values. Default: no maximum. */
   readonly maximum?: number;
   /** The possible values of a `choice` or of `choices`; otherwise empty. */
   readonly options: readonly FormOption[];
+  /** The value of the field if the user enters none. Default: none. */
   readonly default?: FormValue;
 }
 
 /** The formats that a text may have. */
 export const FORM_FORMATS = ['email', 'uri', 'date', 'date-time'] as const;
+/** The formats that a text may have. */
 export type FormFormat = (typeof FORM_FORMATS)[number];
 
 const FORMAT_WORDS: Readonly<Record<FormFormat, string>> = {

@@ -20,6 +20,7 @@ export const HOOK_EVENTS = [
   'PostCompact',
   'SessionEnd',
 ] as const;
+/** The moments at which hooks run. The names are those of Claude Code's settings. */
 export type HookEventName = (typeof HOOK_EVENTS)[number];
 
 /** The events about one call of a tool, at which the matched value is the name of the tool. */
@@ -139,6 +140,7 @@ export interface HookOccasion {
 
 /** The verdict of hooks about a call. `allow` comes only from hooks of the user's own settings. */
 export interface HookVerdict {
+  /** Whether the call runs, is asked about or is refused. */
   readonly verdict: Verdict;
   /** The reason, for the model and for people. Text of the hook, which may be hostile. */
   readonly reason: string;
@@ -148,6 +150,7 @@ export interface HookVerdict {
 
 /** One run of one hook, for the log. */
 export interface HookRecord {
+  /** The origin of the hook. */
   readonly source: HookSource;
   /** The command, the address, or the start of the prompt. */
   readonly what: string;

@@ -16,11 +16,13 @@ export interface Statement {
   readonly at: number;
   /** `user`, or the id of a task. */
   readonly from: string;
+  /** The text. */
   readonly text: string;
 }
 
 /** The number of tokens of the first messages of a conversation, including the system prompt and the tools. */
 export interface CountedTokens {
+  /** The number of tokens. */
   readonly tokens: number;
   /** The number of messages that were counted. */
   readonly messages: number;
@@ -29,7 +31,7 @@ export interface CountedTokens {
 }
 
 /** The conversation of the parent that a task gets. */
-interface ParentConversation {
+export interface ParentConversation {
   /** The id of the parent. */
   readonly task: string;
   /** The agent type in the cache key of the conversation's requests. The task uses the same key, to reuse the cache. */
@@ -74,6 +76,7 @@ export interface SummarizedConversation extends ParentConversation {
 
 /** The transfer of a summary of the parent's conversation to a task. */
 export interface SummaryTransfer {
+  /** The conversation that is summarized. */
   readonly of: SummarizedConversation;
   /** The text before the prompt; null until the text has arrived. Until then, the task sends no other request. */
   readonly text: string | null;

@@ -8,12 +8,14 @@ export type InputLine = UserLine | UserMessageLine | InterruptLine | AnswerLine;
 /** A message of the user: the first one starts the conversation, and each further one is its next message. */
 export interface UserLine {
   readonly type: 'user';
+  /** The message. */
   readonly text: string;
 }
 
 /** A message of the user in the form of the Claude Agent SDK. */
 export interface UserMessageLine {
   readonly type: 'user';
+  /** The message. */
   readonly message: {
     readonly role: 'user';
     /** The text, or its parts. */

@@ -10,6 +10,7 @@ export interface TaskInput {
   readonly kind: 'prompt' | 'message' | 'result' | 'notice';
   /** The id of a task or shell, or `user`, or `muster`. */
   readonly from: string;
+  /** The text for the model. */
   readonly text: string;
   /** The ids of the sender's tasks that the text names. The receiver may see and address these tasks from now on. */
   readonly handed?: readonly string[];

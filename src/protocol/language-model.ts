@@ -6,6 +6,7 @@ export interface LanguageModelObject {
   readonly specificationVersion: 'v2' | 'v3' | 'v4';
   /** The provider, such as `anthropic.messages`. */
   readonly provider: string;
+  /** The id of the model, such as `claude-sonnet-4-5`. */
   readonly modelId: string;
   /** Sends a request. The options differ in each version. Resolves to the stream of the parts of the answer. */
   doStream(options: never): PromiseLike<{ readonly stream: object }>;

@@ -4,7 +4,9 @@ import type { ModelOutputLimit } from './model.ts';
 export interface LimitHit {
   /** The name by which the user sets the limit: `max_turns`, `tree_tokens`, … */
   readonly limit: string;
+  /** The limit: a number of tokens, US dollars, turns, bytes, tasks or, for limits on time, milliseconds. */
   readonly value: number;
+  /** The amount that was used, in the same unit. */
   readonly used: number;
   /** The maximum amount that the next request could use. Set if this amount exceeded the rest of the limit. */
   readonly needed?: number;
@@ -195,13 +197,16 @@ export const OPTIONAL_TASK_LIMITS = [
   'max_tool_bytes',
 ] as const satisfies readonly LimitName[];
 
-export type OptionalLimitField = (typeof LIMITS)[(typeof OPTIONAL_TASK_LIMITS)[number]]['field'];
+/** The fields of these limits. They are written out, because the type is part of the package's interface. */
+export type OptionalLimitField = 'maxCostUsd' | 'maxToolBytes';
 
 /** Collects the optional limits that have a value. `getValue`: returns the value for a field; null and undefined: no limit. */
 export function collectOptionalLimits(
   getValue: (field: OptionalLimitField) => number | null | undefined,
 ): Readonly<Partial<Record<OptionalLimitField, number>>> {
-  const fields = OPTIONAL_TASK_LIMITS.map((name) => LIMITS[name].field);
+  const fields: readonly OptionalLimitField[] = OPTIONAL_TASK_LIMITS.map(
+    (name) => LIMITS[name].field,
+  );
   const values = fields.map((field) => [field, getValue(field)] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== null && value !== undefined));
 }

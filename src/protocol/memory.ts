@@ -1,5 +1,6 @@
 /** The scopes of notes: for the user in all projects, for everybody in a project, or for the user in one project. */
 export const MEMORY_SCOPES = ['user', 'project', 'local'] as const;
+/** The scopes of notes: for the user in all projects, for everybody in a project, or for the user in one project. */
 export type MemoryScope = (typeof MEMORY_SCOPES)[number];
 
 /** The location of a directory of notes. */

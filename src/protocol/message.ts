@@ -7,20 +7,27 @@ import type { Attachment } from './attachment.ts';
  */
 export type ProviderMeta = JsonObject;
 
+/** A text in a message. */
 export interface TextPart {
   readonly type: 'text';
+  /** The text. */
   readonly text: string;
   /** The images and documents that a user's message contains with the text. Default: none. */
   readonly attachments?: readonly Attachment[];
+  /** Data that the provider needs to accept the part in later requests. Default: none. */
   readonly meta?: ProviderMeta;
 }
 
+/** Thinking of a model in an answer. */
 export interface ReasoningPart {
   readonly type: 'reasoning';
+  /** The text; empty if the provider hides it. */
   readonly text: string;
+  /** Data that the provider needs to accept the part in later requests. Default: none. */
   readonly meta?: ProviderMeta;
 }
 
+/** A call of a tool in an answer. */
 export interface ToolCallPart {
   readonly type: 'tool_call';
   /** The id, which is unique within the task. It is the id from the provider if that is usable. */
@@ -38,14 +45,20 @@ export interface ToolCallPart {
   readonly by?: 'user';
   /** Set if two calls of the answer had the same id, so that Muster assigned `id`. */
   readonly renamed?: true;
+  /** Data that the provider needs to accept the part in later requests. Default: none. */
   readonly meta?: ProviderMeta;
 }
 
+/** The result of one call. */
 export interface ToolResultPart {
   readonly type: 'tool_result';
+  /** The id of the call. */
   readonly callId: string;
+  /** The name of the tool as the model wrote it. */
   readonly name: string;
+  /** The text for the model. */
   readonly text: string;
+  /** True if the call failed or was refused. */
   readonly isError: boolean;
   /** Set if the text is outside text. Requests quote it between boundaries with this nonce. */
   readonly nonce?: string;
@@ -53,25 +66,33 @@ export interface ToolResultPart {
   readonly attachments?: readonly Attachment[];
 }
 
+/** A part of an answer. */
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart;
 
+/** A message of a person, a task or Muster in a conversation. */
 export interface UserMessage {
   readonly role: 'user';
+  /** The texts of the message. */
   readonly content: readonly TextPart[];
 }
 
+/** An answer of a model in a conversation. */
 export interface AssistantMessage {
   readonly role: 'assistant';
+  /** The parts of the answer, in the order in which they arrived. */
   readonly content: readonly AssistantPart[];
   /** The model that wrote the message, as `provider/id`. Set if parts of the message can only be sent back to this model. */
   readonly model?: string;
 }
 
+/** The results of the calls of one answer. */
 export interface ToolMessage {
   readonly role: 'tool';
+  /** The results, in the order of the calls. */
   readonly content: readonly ToolResultPart[];
 }
 
+/** A message of a conversation. */
 export type Message = UserMessage | AssistantMessage | ToolMessage;
 
 /** Creates a user message with one text. */

@@ -5,10 +5,12 @@ import type { CitedPage, SearchDomains } from './web.ts';
 
 /** The amounts of thinking before an answer, from the least to the most. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+/** An amount of thinking before an answer, from the least to the most. */
 export type Effort = (typeof EFFORTS)[number];
 
 /** The tiers of models, from the fastest to the most capable. `TIER_ALIASES` maps other names to these. */
 export const TIERS = ['fast', 'balanced', 'powerful'] as const;
+/** The tiers of models, from the fastest to the most capable. */
 export type Tier = (typeof TIERS)[number];
 
 /** The names that agent files of any format may use for a tier, and the tier that each name means. */
@@ -44,8 +46,11 @@ export function modelName(model: Pick<ResolvedModel, 'provider' | 'id'>): string
 
 /** The description of a tool for the model. The fields are always in the same order, so that providers can cache requests. */
 export interface ToolSpec {
+  /** The canonical name of the tool. */
   readonly name: string;
+  /** The description for the model. */
   readonly description: string;
+  /** The JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
   /** The grammar of the only argument (see `Tool.grammar`). Default: none. */
   readonly grammar?: string;
@@ -55,6 +60,7 @@ export interface ToolSpec {
 export interface RequestPrefix {
   /** The texts of the system prompt. Texts that more tasks have in common come first; the last text is for this task alone. */
   readonly system: readonly string[];
+  /** The descriptions of the tools that the model may call. */
   readonly tools: readonly ToolSpec[];
   /**
    * The names and lengths of the parts of `system[0]`, which an empty line separates. They are used to display a
@@ -65,19 +71,25 @@ export interface RequestPrefix {
 
 /** One part of the first text of the system prompt. */
 export interface PromptPartLength {
+  /** The name of the part. */
   readonly name: string;
   /** The length in UTF-16 units. */
   readonly length: number;
 }
 
+/** A request to a model: the conversation so far, the system prompt and the tools. */
 export interface ModelRequest {
+  /** The model that answers. */
   readonly model: ResolvedModel;
+  /** The system prompt and the tools. */
   readonly prefix: RequestPrefix;
+  /** The conversation, the oldest message first. */
   readonly messages: readonly Message[];
   /** `none` forbids calls. The request still contains the tools, because the prefix must not change. */
   readonly toolChoice: 'auto' | 'none';
   /** The maximum number of tokens of the answer, including thinking. Default: the limit of the server. */
   readonly maxOutputTokens?: number;
+  /** The amount of thinking before the answer. Default: that of the model. */
   readonly effort?: Effort;
   /**
    * Adds the provider's own tool for searching the web, limited to these domains. Only requests apart from the
@@ -108,10 +120,15 @@ export interface RequestPriority {
  * `cacheRead` or in `cacheWrite`. `output` includes `reasoning`.
  */
 export interface Usage {
+  /** The tokens of the prompt, without those of `cacheRead` and `cacheWrite`. */
   readonly input: number;
+  /** The tokens of the answer, including thinking. */
   readonly output: number;
+  /** The tokens of the prompt that were read from a cache. */
   readonly cacheRead: number;
+  /** The tokens of the prompt that were written to a cache. */
   readonly cacheWrite: number;
+  /** The tokens of thinking. */
   readonly reasoning: number;
 }
 
@@ -147,7 +164,9 @@ export function toUsageCounts(usage: Usage): Usage {
 
 /** The paid tokens (see `paidTokens`) of one or more requests, and their cost in USD as far as prices are known. */
 export interface Amount {
+  /** The number of paid tokens. */
   readonly tokens: number;
+  /** The cost in USD, as far as prices are known. */
   readonly costUsd: number;
 }
 
@@ -176,8 +195,10 @@ export function paidTokens(usage: Usage): number {
   return usage.input + usage.cacheWrite + usage.output;
 }
 
+/** The reason why an answer ended. */
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'other';
 
+/** The kinds of failures of a model request. */
 export type FailureKind =
   | 'connect'
   | 'rate_limit'
@@ -195,6 +216,7 @@ export type FailureKind =
 
 /** The failure of a model request. It is a value and is never thrown, so that the loop can decide what to do. */
 export interface ModelFailure {
+  /** The kind of the failure. */
   readonly kind: FailureKind;
   /** A message for people: the model and the error text of the server, without API keys and headers. */
   readonly message: string;
@@ -220,7 +242,9 @@ export type ModelPart =
   | { readonly type: 'admitted' }
   /** The first byte of the answer has arrived. This part comes exactly once, before all parts of the types below. */
   | { readonly type: 'accepted' }
+  /** A piece of the text of the answer. */
   | { readonly type: 'text_delta'; readonly text: string }
+  /** A piece of the thinking. */
   | { readonly type: 'reasoning_delta'; readonly text: string }
   /** A tool call has begun. Its arguments are not complete, so the call must not run yet. */
   | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }
@@ -259,6 +283,7 @@ export type AwaitedProgress = 'connection' | 'first_token' | 'next_event';
 
 /** A period in which no content has arrived for a request. */
 export interface Silence {
+  /** The event that the request waits for. */
   readonly waitsFor: AwaitedProgress;
   /** The milliseconds since the last content, or since the start of the current phase of the request. */
   readonly silentMs: number;
@@ -287,10 +312,29 @@ export interface AnswerListener {
 }
 
 /**
- * The only interface to a model. `stream` never throws and never rejects: its last part is `finished` or `failed`. Soon
+ * The only interface to a model, and a model of your own. `stream` never throws and never rejects: its last part is `finished` or `failed`. Soon
  * after the signal aborts, the last part is `failed` of kind `cancelled`.
+ *
+ * @example
+ * import { createMuster, type ModelPort } from 'muster-agent';
+ *
+ * const echo: ModelPort = {
+ *   async *stream({ messages }) {
+ *     const last = messages.at(-1);
+ *     const text = last?.role === 'user' ? (last.content.at(-1)?.text ?? '') : 'done';
+ *     yield { type: 'accepted' };
+ *     yield {
+ *       type: 'finished',
+ *       message: { role: 'assistant', content: [{ type: 'text', text }] },
+ *       usage: { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
+ *       reason: 'stop',
+ *     };
+ *   },
+ * };
+ * await using muster = await createMuster({ model: echo });
  */
 export interface ModelPort {
+  /** Sends a request and yields the parts of the answer as they arrive. */
   stream(
     request: ModelRequest,
     signal: AbortSignal,

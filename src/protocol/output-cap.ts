@@ -9,6 +9,7 @@ export interface OutputCap {
   readonly tokens: number;
   /** The name by which the user sets the limit: `max_tokens`, `tree_cost_usd`, … */
   readonly limit: string;
+  /** The limit, in tokens or US dollars. */
   readonly value: number;
   /** The part of the limit that was used when the request was made. */
   readonly used: number;

@@ -2,6 +2,7 @@ import type { WorkspaceInUse } from './workspace-paths.ts';
 
 /** The permission modes, from the narrowest to the widest. If several modes apply, the narrowest of them is used. */
 export const PERMISSION_MODES = ['plan', 'default', 'acceptEdits', 'autonomous'] as const;
+/** The permission modes, from the narrowest to the widest. If several modes apply, the narrowest of them is used. */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
 /** The origin of a rule, for the reason of a decision. */
@@ -13,15 +14,23 @@ export interface RuleSource {
 
 /** A parsed rule: `Tool` or `Tool(specifier)`. `text`: the rule as the user wrote it. */
 export interface PermissionRule {
+  /** The rule as the user wrote it. */
   readonly text: string;
+  /** The canonical name of the tool. */
   readonly tool: string;
+  /** The text in the parentheses. Absent if the rule is for all calls of the tool. */
   readonly specifier?: string;
+  /** The origin of the rule. */
   readonly source: RuleSource;
 }
 
+/** The permission rules of a task. */
 export interface RuleSet {
+  /** The rules for calls that run without a question. */
   readonly allow: readonly PermissionRule[];
+  /** The rules for calls that are asked about. */
   readonly ask: readonly PermissionRule[];
+  /** The rules for calls that never run. */
   readonly deny: readonly PermissionRule[];
 }
 
@@ -47,7 +56,9 @@ export interface CallLimit {
  * call.
  */
 export interface Rights {
+  /** The permission mode. */
   readonly mode: PermissionMode;
+  /** The permission rules. */
   readonly rules: RuleSet;
   /** The canonical names of tools that the task must not use, even if a tool list contains them. */
   readonly disallowedTools: readonly string[];
@@ -61,7 +72,9 @@ export interface Rights {
   readonly network: boolean;
   /** Set if calls that need a person's permission are refused. Default: a person is asked. */
   readonly refusesQuestions?: true;
+  /** The depth of the task in its tree. The main agent is at 0. */
   readonly depth: number;
+  /** The depth at which tasks can delegate no more. */
   readonly maxDepth: number;
 }
 
@@ -112,6 +125,8 @@ export interface Access {
   readonly hosts: readonly string[];
   /** True if the requests to these hosts only fetch and should change nothing there. Default: false. */
   readonly onlyFetches?: true;
+  /** True if code of a program runs in Muster's own process, so that no sandbox confines it. Default: false. */
+  readonly isInProcess?: true;
   /** How the MCP server of the tool is confined. Default: nothing confines it. */
   readonly server?: McpConfinement;
   /** The name of the agent type, for the tool Task and for a skill that runs as a task. */
@@ -126,6 +141,7 @@ export const NO_ACCESS: Access = { reads: [], writes: [], commands: [], hosts: [
 
 /** An agent whose definition requests a wider mode than the agent has. The user could grant this mode. */
 export interface ModeToGrant {
+  /** The name of the agent. */
   readonly agent: string;
   /** The mode that the definition requests. */
   readonly mode: PermissionMode;
@@ -136,6 +152,7 @@ export interface ModeToGrant {
   readonly isOwn: boolean;
 }
 
+/** The outcome of the decision about a call: it runs, a person is asked, or it is refused. */
 export type Verdict = 'allow' | 'ask' | 'deny';
 
 /** The step of the decision that gave the verdict (docs/permissions.md). */
@@ -152,8 +169,11 @@ export type DecisionStep =
   /** The answer of a person. */
   | 'answer';
 
+/** The verdict about a call, and its reason. */
 export interface Decision {
+  /** Whether the call runs, is asked about or is refused. */
   readonly verdict: Verdict;
+  /** The step of the decision that gave the verdict. */
   readonly step: DecisionStep;
   /** The reason for the verdict, for people and for the model. */
   readonly reason: string;

@@ -12,6 +12,10 @@ import type { FormField, FormValues } from './form.ts';
  * project. `user`: all projects of the user.
  */
 export const GRANT_SCOPES = ['task', 'project', 'user'] as const;
+/**
+ * The scopes of a grant. `task`: the conversation with all its tasks, also those that start later. `project`: the
+ * project. `user`: all projects of the user.
+ */
 export type GrantScope = (typeof GRANT_SCOPES)[number];
 
 /** A change of text that a call's arguments describe. */
@@ -20,6 +24,7 @@ export interface ProposedEdit {
   readonly path: string;
   /** The text that is replaced; null if the full file is written. */
   readonly before: string | null;
+  /** The new text. */
   readonly after: string;
   /** True if every occurrence of `before` is replaced. Otherwise `before` must occur exactly once. */
   readonly everywhere: boolean;
@@ -31,10 +36,13 @@ export interface ProposedEdit {
  */
 export type OnAsk = 'deny' | 'park' | 'wait';
 
-interface QuestionBase {
+/** The fields that all questions have in common. */
+export interface QuestionBase {
   /** The id of the task, `q` and a number. The id stays the same if the question is asked again after a crash. */
   readonly id: string;
+  /** The id of the task that asks. */
   readonly task: string;
+  /** The id of the call because of which the question is asked. */
   readonly callId: string;
   /** The names of the agents, from the main agent down to the agent that asks. */
   readonly chain: readonly string[];
@@ -47,15 +55,19 @@ interface QuestionBase {
 /** The question whether a call may run. Its texts are complete and never cut. */
 export interface PermissionQuestion extends QuestionBase {
   readonly kind: 'permission';
+  /** The shell command lines that the call would run. */
   readonly commands: readonly string[];
   /** The absolute paths, with all links resolved. */
   readonly paths: readonly string[];
+  /** The names of the hosts that the call would contact. */
   readonly hosts: readonly string[];
+  /** The changes of files that the call would make. */
   readonly edits: readonly ProposedEdit[];
   /** The arguments as JSON, for a call without commands, paths, hosts and edits. */
   readonly input: string | null;
   /** The step of the decision that requires the question. */
   readonly step: DecisionStep;
+  /** The reason why a person is asked, in one sentence. */
   readonly reason: string;
   /** The hints of an MCP server about its tool, as its own words. Absent if it gives none, and for other tools. */
   readonly serverSays?: string;
@@ -91,6 +103,7 @@ export interface ModeToOffer extends ModeToGrant {
 /** A question of the main agent to the user. */
 export interface InputQuestion extends QuestionBase {
   readonly kind: 'input';
+  /** The question. Text of a model. */
   readonly text: string;
   /** At most 4 options, which are chosen by number. Any other text is also a valid answer. */
   readonly options: readonly string[];
@@ -106,7 +119,9 @@ export interface PlanQuestion extends QuestionBase {
 /** A question of an MCP server to the user, during a call of one of its tools. All texts of the server are untrusted. */
 export interface ServerQuestion extends QuestionBase {
   readonly kind: 'server';
+  /** The name of the server, as the configuration has it. */
   readonly server: string;
+  /** The question. Text of the server. */
   readonly text: string;
   /** The fields of the form to fill in; empty if there are none. */
   readonly fields: readonly FormField[];
@@ -119,12 +134,15 @@ export type Question = PermissionQuestion | InputQuestion | PlanQuestion | Serve
 
 /** An answer to a question. */
 export type Answer =
+  /** The call may run this time. */
   | { readonly kind: 'once' }
+  /** The call and calls like it may run in this scope. */
   | { readonly kind: 'always'; readonly scope: GrantScope }
   /** The edit is allowed, and the conversation continues in the mode acceptEdits. */
   | { readonly kind: 'edits' }
   /** The agent that asks gets the mode that its definition requests. */
   | { readonly kind: 'mode'; readonly scope: Exclude<GrantScope, 'project'> }
+  /** The call or the plan is refused. `reason`: the words of the person for the model; null: there are none. */
   | { readonly kind: 'no'; readonly reason: string | null }
   /** An answer to a question of AskUser. */
   | { readonly kind: 'text'; readonly text: string }

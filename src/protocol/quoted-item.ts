@@ -28,6 +28,7 @@ export interface QuotedItem {
   readonly text: string;
   /** The nonce of the boundary around `text`. */
   readonly nonce: string;
+  /** The images and documents of the item. Default: none. */
   readonly attachments?: readonly Attachment[];
   /** The files whose content the item contains. They count as read by the task. Default: none. */
   readonly read?: readonly FileSeen[];

@@ -30,6 +30,7 @@ export const REPAIRS = {
   thinking_in_text: 'the text of the answer contained thinking',
 } as const;
 
+/** The kinds of repair that Muster makes when the answer of a server does not comply with the protocol. */
 export type Repair = keyof typeof REPAIRS;
 
 /** The number of repairs of each kind. */

@@ -12,6 +12,7 @@ export const SERVER_LOG_LEVELS = [
   'alert',
   'emergency',
 ] as const;
+/** The levels of the log messages of MCP servers, the least severe first. */
 export type ServerLogLevel = (typeof SERVER_LOG_LEVELS)[number];
 
 /** A log message of an MCP server. The text is untrusted. */

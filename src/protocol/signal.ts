@@ -2,9 +2,13 @@
 export type TaskSignal =
   /** A request of the task is sent, and its answer has not begun. */
   | { readonly type: 'request_sent'; readonly task: string }
+  /** A piece of the text of an answer has arrived. */
   | { readonly type: 'text_delta'; readonly task: string; readonly text: string }
+  /** A piece of thinking has arrived. */
   | { readonly type: 'reasoning_delta'; readonly task: string; readonly text: string }
+  /** The answer begins a call. Its arguments have not arrived yet. */
   | { readonly type: 'tool_call_started'; readonly task: string; readonly name: string }
+  /** A running call reports its progress. `line`: the text for people. */
   | {
       readonly type: 'progress';
       readonly task: string;

@@ -13,6 +13,7 @@ export interface ErrorLine {
   readonly type: 'error';
   /** The number of the input line, from 1. */
   readonly line: number;
+  /** The reason why the line could not be used. */
   readonly error: ErrorInfo;
 }
 

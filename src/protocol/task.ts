@@ -44,27 +44,37 @@ export interface LoopSettings {
  * first event, so that a resume or a replay, even on another machine, needs only the log.
  */
 export interface TaskSpec {
+  /** The id of the task. */
   readonly id: string;
   /** The id of the root task of the tree. For a root task, this is its own id. */
   readonly root: string;
+  /** The id of the parent; null for a root task. */
   readonly parent: string | null;
   /** The id of the parent's call that created the task; null for a root task. */
   readonly parentCall: string | null;
+  /** The depth in the tree. A root task is at 0. */
   readonly depth: number;
+  /** The definition of the agent as which the task runs. */
   readonly agent: AgentDefinition;
+  /** The description of the work in a few words. */
   readonly description: string;
+  /** The first message. */
   readonly prompt: string;
+  /** The model that answers. */
   readonly model: ResolvedModel;
+  /** The working directory. Absolute. */
   readonly cwd: string;
   /** The workspace in which the task works instead of in the directory of its parent. Default: none. */
   readonly workspace?: TaskWorkspace;
   /** Set if tools of the task run in a process of its own. Default: they run in Muster's process. */
   readonly isolation?: 'process';
+  /** The rights of the task. */
   readonly rights: Rights;
   /** The canonical names of the tools that may run, in the order in which requests list them. */
   readonly tools: readonly string[];
   /** The requests of the definition that are not met. Default: none, also in older logs. */
   readonly unmet?: readonly UnmetRequest[];
+  /** The limits of the task. */
   readonly limits: TaskLimits;
   /**
    * The SHA-256 of the blob with the RequestPrefix (the system prompt and the tools). A task that continues the
@@ -93,6 +103,7 @@ export interface TaskSpec {
   readonly background: boolean;
   /** The task of which this task continues a copy, and the number of the last copied event. Default: none. */
   readonly branchedFrom?: { readonly task: string; readonly seq: number };
+  /** The way in which the task was created. */
   readonly source: TaskSource;
   /**
    * The W3C trace context (`traceparent`) in which a program outside has started the tree. Set if telemetry is exported

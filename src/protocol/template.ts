@@ -7,11 +7,13 @@ import type { Isolation } from './workspace.ts';
 export interface TemplateDefinition {
   /** The name. It is unique among the templates in use, and compared without case. */
   readonly name: string;
+  /** The purpose of the template, for people and for models. */
   readonly description: string;
   /** The name of the agent that works on an item. Default: the default agent. */
   readonly agent?: string;
   /** The requested model, in the form of a Task call. Default: the model of the agent's definition. */
   readonly model?: string;
+  /** The maximum number of answers for one item. Default: that of the agent. */
   readonly maxTurns?: number;
   /** The conditions under which the work on an item is accepted. Default: those of the agent. */
   readonly accept?: AcceptanceCriteria;
@@ -25,9 +27,11 @@ export interface TemplateDefinition {
   readonly score?: string;
   /** The prompt. Its only placeholders are `{{item}}`, `{{item.FIELD}}`, `{{index}}` and `{{count}}`. */
   readonly body: string;
+  /** The owner of the template. */
   readonly scope: AgentScope;
   /** The absolute path of the file, or `builtin:NAME`. */
   readonly path: string;
+  /** The warnings about the template. */
   readonly problems: readonly AgentProblem[];
 }
 
@@ -40,6 +44,7 @@ export type ItemSource =
   | { readonly kind: 'file'; readonly path: string }
   /** `pattern`: is matched in the working directory of the run. */
   | { readonly kind: 'glob'; readonly pattern: string }
+  /** The items were lines of the standard input. */
   | { readonly kind: 'stdin' }
   /** The items were arguments of the command line. */
   | { readonly kind: 'arguments' };
@@ -62,7 +67,9 @@ export interface FanOut extends Pick<
 > {
   /** The name of the template. */
   readonly template: string;
+  /** The items, in the order of their tasks. */
   readonly items: readonly TemplateItem[];
+  /** The source of the items. */
   readonly source: ItemSource;
   /** The SHA-256 of each original item. Items in the log may differ from them, because secrets are redacted. */
   readonly digests: readonly string[];

@@ -128,8 +128,11 @@ export interface CodePort {
  * hashed.
  */
 export interface FileChange {
+  /** The absolute path. */
   readonly path: string;
+  /** The hash of the content before the change; null: there was no file. */
   readonly before: string | null;
+  /** The hash of the content after the change; null: there is no file. */
   readonly after: string | null;
   /** The permission bits of the previous file. Set if the file no longer exists, or if a command changed the bits. */
   readonly mode?: number;
@@ -144,10 +147,11 @@ export interface FileChange {
   /** Set if other commands ran at the same time, so that one of them may have made the change. */
   readonly shared?: true;
   /**
-   * The times, in milliseconds since the epoch, at which the first and the last part of the change were found. Set for
-   * shared changes, and for a command in the background, whose changes are recorded when it ends.
+   * The time, in milliseconds since the epoch, at which the first part of the change was found. Set for shared
+   * changes, and for a command in the background, whose changes are recorded when it ends.
    */
   readonly since?: number;
+  /** The time at which the last part of the change was found. Set together with `since`. */
   readonly until?: number;
 }
 
@@ -168,6 +172,7 @@ export interface UnlistedChanges {
 
 /** Processes that a command left running, and that were stopped with it. */
 export interface LeftProcesses {
+  /** The number of processes. */
   readonly count: number;
   /** The command lines of the first processes, shortened. */
   readonly commands: readonly string[];
@@ -199,11 +204,15 @@ export interface ChangePort {
 
 /** A file that a task has read, with the SHA-256 of its content in hex. */
 export interface FileSeen {
+  /** The absolute path. */
   readonly path: string;
+  /** The SHA-256 of the content in hex. */
   readonly hash: string;
 }
 
+/** A command that has run in a task. */
 export interface CommandRun {
+  /** The command line. */
   readonly command: string;
   /** The exit code; null if a signal ended the command. */
   readonly exitCode: number | null;
@@ -213,10 +222,13 @@ export interface CommandRun {
 
 /** The actions of a call, as recorded by Muster and not by the model. The log and the receipt contain them. */
 export interface CallDetails {
+  /** The files whose content the call returned. Default: none. */
   readonly read?: readonly FileSeen[];
   /** The changed files. An empty list, if the call ran a command, means that the command is known to have changed none. */
   readonly changed?: readonly FileChange[];
+  /** Changes by commands that are not listed one by one. Default: none. */
   readonly unlisted?: readonly UnlistedChanges[];
+  /** The commands that the call ran. Default: none. */
   readonly commands?: readonly CommandRun[];
   /** The variables that the call set for later commands of the task, by name; null: the variable was removed. */
   readonly variables?: Readonly<Record<string, string | null>>;
@@ -541,7 +553,9 @@ export interface FileMemory {
   acceptRemoval(path: string): boolean;
 }
 
+/** One item of the list of todos of a task. */
 export interface TodoItem {
+  /** The work to do, in one line. */
   readonly content: string;
   readonly status: 'pending' | 'in_progress' | 'completed';
 }

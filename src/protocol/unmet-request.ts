@@ -2,7 +2,8 @@ import { isJsonObject } from '../base/json.ts';
 import { collapseWhitespace, truncate } from '../base/text.ts';
 
 const KINDS = ['tool', 'denial', 'rule', 'isolation'] as const;
-type UnmetKind = (typeof KINDS)[number];
+/** The kinds of requests of a definition that a task may not get. */
+export type UnmetKind = (typeof KINDS)[number];
 
 /** A request of a definition that its task does not get. */
 export interface UnmetRequest {

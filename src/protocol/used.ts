@@ -2,7 +2,9 @@ import type { FinishReason, Usage } from './model.ts';
 
 /** The estimated usage of an answer for which the provider reported no usage. */
 export interface EstimatedUsage {
+  /** The estimated tokens. */
   readonly usage: Usage;
+  /** The estimated cost in USD; null if no price is known. */
   readonly costUsd: number | null;
 }
 
@@ -24,9 +26,13 @@ export interface AnswerUsage {
 
 /** The details that the log records of a complete answer. */
 export interface LoggedAnswer extends AnswerUsage {
+  /** The number of the turn, from 1. */
   readonly turn: number;
+  /** The cost in USD; null if no price is known. */
   readonly costUsd: number | null;
+  /** The reason why the answer ended. */
   readonly reason: FinishReason;
+  /** The model that answered, as `provider/id`. */
   readonly model: string;
   /** Milliseconds from the request to the end of the answer. */
   readonly ms: number;

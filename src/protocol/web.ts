@@ -80,7 +80,9 @@ export const MAX_PROVIDER_SEARCHES = 3;
 
 /** A page of the web that a provider names as a source. */
 export interface CitedPage {
+  /** The address of the page. */
   readonly url: string;
+  /** The title of the page. */
   readonly title: string;
   /** The host of the page if the URL only redirects to it; empty if it is not known. Default: the host of the URL. */
   readonly site?: string;

@@ -5,6 +5,10 @@ import type { AcceptanceCriteria } from './acceptance.ts';
  * its tools run in a process of its own.
  */
 export const ISOLATIONS = ['none', 'worktree', 'process'] as const;
+/**
+ * The ways in which a task can be isolated. `worktree` also stands for a copy where there is no repository. `process`:
+ * its tools run in a process of its own.
+ */
 export type Isolation = (typeof ISOLATIONS)[number];
 
 /** The workspace of a task: a tree of files of its own, in which it works instead of in the tree of its parent. */
@@ -30,8 +34,9 @@ export interface ChangedFile {
   /** The old path of a renamed file. */
   readonly from?: string;
   readonly status: 'added' | 'deleted' | 'modified' | 'renamed';
-  /** The numbers of added and deleted lines; null for a file that is not text. */
+  /** The number of added lines; null for a file that is not text. */
   readonly added: number | null;
+  /** The number of deleted lines; null for a file that is not text. */
   readonly deleted: number | null;
   /** Why it stays in the workspace and is never landed: git ignores it, or it is a directory that git cannot store. */
   readonly notLanded?: 'ignored' | 'nested';
@@ -39,6 +44,7 @@ export interface ChangedFile {
 
 /** A file that could not be merged if the changes of a workspace were applied now. */
 export interface ExpectedConflict {
+  /** The path relative to the workspace. */
   readonly path: string;
   /** The other side: the tree of the parent, or the task whose workspace changes the same lines. */
   readonly with: 'parent' | { readonly task: string };
@@ -52,12 +58,15 @@ export interface WorkspaceResult {
   readonly files: readonly ChangedFile[];
   /** The number of all changed files. */
   readonly fileCount: number;
+  /** The number of added lines in all changed files. */
   readonly addedLines: number;
+  /** The number of deleted lines in all changed files. */
   readonly deletedLines: number;
   /** The number of commits that the task itself made. */
   readonly commits: number;
   /** The commit that contains everything that the task left; null for a copy. */
   readonly commit: string | null;
+  /** The files that could not be merged at the end of the task. */
   readonly conflicts: readonly ExpectedConflict[];
 }
 

@@ -11,7 +11,8 @@ const MAX_SHOWN_VALUE = 80;
 const MAX_FIELDS = 5;
 
 /** The first event at which a rerun differs from its log. */
-export interface Difference {
+export interface RerunDifference {
+  /** The id of the task. */
   readonly task: string;
   /** The number of the event. */
   readonly seq: number;

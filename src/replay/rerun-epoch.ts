@@ -16,7 +16,7 @@ import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import { RerunLog } from './rerun-log.ts';
-import type { Difference } from './difference.ts';
+import type { RerunDifference } from './difference.ts';
 import { type Epoch, type EpochStop, isExternalEvent } from './epochs.ts';
 import { createIdleDeps, type RerunSource, NO_HOOK_PORTS } from './idle-deps.ts';
 import {
@@ -36,7 +36,7 @@ import { LoggedRun, LoggedTree } from './logged-run.ts';
 /** The outcome of one rerun of an epoch. */
 export interface EpochRerun {
   /** The first difference from the log, or null if there is none. */
-  readonly difference: Difference | null;
+  readonly difference: RerunDifference | null;
   /** The number of the last event that the rerun has reached. */
   readonly reached: number;
   /** The state at the end of the rerun. Without a difference it equals the fold of the log up to that point. */

@@ -4,7 +4,7 @@ import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { TaskLog } from '../store/task-store.ts';
 import { isExternalEvent } from './epochs.ts';
 import { isLowerCapFailure } from '../engine/turn/request.ts';
-import { type Difference, compareEvents, explainDifference } from './difference.ts';
+import { type RerunDifference, compareEvents, explainDifference } from './difference.ts';
 
 /** The error with which a rerun is stopped when it writes an event that differs from its log. */
 class LogDiverged extends Error {}
@@ -17,7 +17,7 @@ export class RerunLog implements TaskLog {
   readonly id: string;
   readonly epoch: number;
   readonly opening: readonly TaskEvent[] = [];
-  difference: Difference | null = null;
+  difference: RerunDifference | null = null;
   private readonly allEvents: readonly TaskEvent[];
   private readonly events: readonly TaskEvent[];
   private index = 0;

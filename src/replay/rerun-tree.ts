@@ -7,13 +7,14 @@ import type { RequestPrefix } from '../protocol/model.ts';
 import { applyEvent, foldEvents } from '../protocol/state/fold.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
-import type { Difference } from './difference.ts';
+import type { RerunDifference } from './difference.ts';
 import { splitIntoEpochs, type Epoch, isExternalEvent } from './epochs.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { RerunSource } from './idle-deps.ts';
 
 /** The outcome of a rerun of a task and all its descendants, the task itself first. */
 export interface TreeRerun {
+  /** The outcome for each task whose log could be read. The first one is the task itself. */
   readonly tasks: readonly TaskRerun[];
   /** The descendants whose logs do not exist or can't be read, with the reasons. */
   readonly lost: readonly { readonly task: string; readonly because: string }[];
@@ -47,12 +48,14 @@ export async function rerunTree(source: RerunSource, id: string): Promise<TreeRe
 
 /** The outcome of a rerun of one task. */
 export interface TaskRerun {
+  /** The id of the task. */
   readonly task: string;
+  /** The name of the agent as which the task ran. */
   readonly agent: string;
   /** The number of events in its log. */
   readonly events: number;
   /** The first difference, or null if the rerun produced the same events. */
-  readonly difference: Difference | null;
+  readonly difference: RerunDifference | null;
 }
 
 /**
@@ -80,7 +83,7 @@ export async function rerunTaskLog(
     spec.tools.map((name) => [name, source.tools.get(name) ?? createUnknownTool(name)]),
   );
   const prefix = loadPrefix(source.store, spec.prefix);
-  let difference: Difference | null = null;
+  let difference: RerunDifference | null = null;
   const states = new StartStates(events);
   for (const epoch of splitIntoEpochs(events)) {
     difference = await rerunWithEitherOrder(source, states, {
@@ -105,7 +108,7 @@ async function rerunWithEitherOrder(
   source: RerunSource,
   states: StartStates,
   logged: LoggedEpoch,
-): Promise<Difference | null> {
+): Promise<RerunDifference | null> {
   const lateEvents = new Set<number>();
   let best: EpochRerun | null = null;
   for (let tried = 0; tried < MAX_TRIES; tried += 1) {
@@ -166,7 +169,7 @@ class StartStates {
   }
 }
 
-function describeFoldLimit({ epoch, allEvents }: LoggedEpoch): Difference | null {
+function describeFoldLimit({ epoch, allEvents }: LoggedEpoch): RerunDifference | null {
   const next = epoch.events[0] ?? allEvents[epoch.eventsBefore - 1];
   if (next === undefined) return null;
   const { task, seq, type } = next;

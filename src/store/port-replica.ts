@@ -22,6 +22,8 @@ export class PortReplica implements StoreReplica {
   readonly #port: StorePort;
   readonly #options: PortReplicaOptions;
   readonly #queues = new Map<string, TaskQueue>();
+  /** The epochs of tasks that were claimed before their logs were read. */
+  readonly #claimed = new Map<string, number>();
   /** The contents that are not stored yet, and those that could not be stored. */
   readonly #contents = new Set<Promise<void>>();
 
@@ -37,11 +39,22 @@ export class PortReplica implements StoreReplica {
     });
   }
 
+  /** Takes a task over before its log is read, so that its former owner adds nothing afterwards. The next owner here has it then. */
+  async claim(id: string): Promise<void> {
+    this.#claimed.set(id, await this.#claimNow(id));
+  }
+
   addOwner(id: string): void {
-    this.#open(id, async () => {
-      const { epoch } = await this.#call(id, 'claim', () => this.#port.claim(id));
-      return epoch;
-    });
+    const claimed = this.#claimed.get(id);
+    this.#claimed.delete(id);
+    this.#open(id, async () => claimed ?? (await this.#claimNow(id)));
+  }
+
+  async #claimNow(id: string): Promise<number> {
+    const { epoch } = await this.#call(id, 'claim', () => this.#port.claim(id));
+    if (Number.isSafeInteger(epoch)) return epoch;
+    const message = `the store of the program gave no epoch for task ${id}`;
+    throw new MusterError('INTERNAL_ERROR', message);
   }
 
   addEvents(id: string, events: readonly TaskEvent[]): void {

@@ -17,6 +17,10 @@ interface ProgramStoreOptions {
   readonly onCancelRequested: (id: string) => void;
 }
 
+interface LoadOptions {
+  readonly takesOver: boolean;
+}
+
 /** The number of tasks whose logs are read at the same time. */
 const READERS = 16;
 const HASHES = /\b[0-9a-f]{64}\b/g;
@@ -27,32 +31,42 @@ const HASHES = /\b[0-9a-f]{64}\b/g;
  */
 export class ProgramStore extends MemoryStore {
   readonly #port: StorePort;
+  readonly #replica: PortReplica;
 
   constructor(port: StorePort, { onCancelRequested, ...options }: ProgramStoreOptions) {
-    super({ ...options, replica: new PortReplica(port, { onCancelRequested }) });
+    const replica = new PortReplica(port, { onCancelRequested });
+    super({ ...options, replica });
     this.#port = port;
+    this.#replica = replica;
   }
 
   /**
    * Reads the tree of a task from the store of the program, except the tasks that run here. Rejects with MusterError `NOT_FOUND` if
    * there is no such task, and with `INVALID_PARAM` if a log is not valid.
+   *
+   * @param takesOver true to take over the task, and those below it that have not ended, before they are read
    */
-  async load(id: string): Promise<void> {
+  async load(id: string, { takesOver }: LoadOptions): Promise<void> {
     checkTaskId(id);
+    if (takesOver && !this.#isOwned(id)) await this.#replica.claim(id);
     const [created] = await this.#read(id);
     if (created?.type !== 'task.created')
       throw new MusterError('NOT_FOUND', `task ${id} in the store of the program has no events`);
     const tasks = await this.#port.list(created.spec.root);
-    const ids = tasks.map((task) => task.id).filter((task) => !this.#isOwned(task));
-    const next = ids.values();
+    const ids = new Set([id, ...tasks.map((task) => task.id)]);
+    const next = [...ids].filter((task) => !this.#isOwned(task)).values();
     const readers = Array.from({ length: READERS }, async () => {
-      for (const task of next) await this.#loadTask(task);
+      for (const task of next) await this.#loadTask(task, { takesOver: takesOver && task !== id });
     });
     await Promise.all(readers);
   }
 
-  async #loadTask(id: string): Promise<void> {
-    const events = await this.#read(id);
+  async #loadTask(id: string, { takesOver }: LoadOptions): Promise<void> {
+    let events = await this.#read(id);
+    if (takesOver && events.at(-1)?.type !== 'task.ended') {
+      await this.#replica.claim(id);
+      events = await this.#read(id);
+    }
     // A task without events had no time to start.
     if (events.length === 0) return;
     for (const hash of new Set(JSON.stringify(events).match(HASHES))) {

@@ -1,8 +1,11 @@
 import type { JsonValue } from '../base/json.ts';
 import type { FinishReason, Usage } from '../protocol/model.ts';
 
+/** A call of a tool in an answer. */
 export interface AnswerToolCall {
+  /** The name of the tool. */
   readonly name: string;
+  /** The arguments. */
   readonly input: JsonValue;
   /**
    * The id of the call. Default: an id that is unique in the conversation, and the same when the request is repeated.
@@ -12,31 +15,35 @@ export interface AnswerToolCall {
 
 /** A search of the provider's own search tool, which the answer rests on. */
 export interface AnswerSearch {
+  /** The words that were searched for. */
   readonly query: string;
+  /** The pages that the search has found. */
   readonly pages: readonly { readonly url: string; readonly title: string }[];
 }
 
 /**
- * An answer of the model: thinking, then text, then calls. It is plain data, so that a script file can contain it. All
- * times are in milliseconds, and 0 by default.
+ * An answer of the model: thinking, then text, then calls. It is plain data, so that a script file can contain it.
  */
 export interface ScriptedAnswer {
+  /** The thinking before the text. Default: none. */
   readonly thinking?: string;
+  /** The text. Default: none. */
   readonly text?: string;
+  /** The calls after the text. Default: none. */
   readonly toolCalls?: readonly AnswerToolCall[];
   /** The search by the provider before the text. The protocol of Chat Completions has none. Default: none. */
   readonly search?: AnswerSearch;
   /**
-   * The reported usage. Missing fields are computed from sizes, and from the prompt cache if one is simulated.
+   * The reported usage. Missing fields are computed from sizes, and from the prompt cache if one is simulated. Default: all fields are missing.
    */
   readonly usage?: Partial<Usage>;
   /** The finish reason. Default: `tool_calls` if there are calls, otherwise `stop`. */
   readonly stop?: Exclude<FinishReason, 'other'>;
-  /** The time before the headers are sent. */
+  /** The time before the headers are sent, in milliseconds. Default: 0. */
   readonly delayMs?: number;
-  /** The time between the headers and the first piece. */
+  /** The time between the headers and the first piece, in milliseconds. Default: 0. */
   readonly firstTokenMs?: number;
-  /** The time between pieces. An event without a piece is sent together with the next event. */
+  /** The time between pieces, in milliseconds. An event without a piece is sent together with the next event. Default: 0. */
   readonly chunkMs?: number;
   /** The number of pieces into which thinking, text and arguments are each split. Default: 1. */
   readonly chunks?: number;
@@ -45,12 +52,17 @@ export interface ScriptedAnswer {
 }
 
 /** The number of events after which a stream breaks. Default: the stream breaks in the middle of the content. */
-interface BreakPoint {
+export interface BreakPoint {
+  /**
+   * The number of events that are sent before the stream breaks. Default: the stream breaks in the middle of the
+   * content.
+   */
   readonly afterEvents?: number;
 }
 
 /** The interval in milliseconds at which an endless answer sends something. Default: 50. */
-interface SendInterval {
+export interface SendInterval {
+  /** The interval in milliseconds. Default: 50. */
   readonly everyMs?: number;
 }
 
@@ -108,4 +120,5 @@ export type Fault =
   /** The text has this many megabytes. */
   | { readonly kind: 'huge'; readonly megabytes: number };
 
+/** The kinds of faults. */
 export type FaultKind = Fault['kind'];

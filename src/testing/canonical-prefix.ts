@@ -6,6 +6,7 @@ import type { RecordedRequest } from './wire-request.ts';
  * The prompt of a request as strings. Two strings are equal if and only if the provider's cache treats the parts as equal.
  */
 export interface CanonicalPrefix {
+  /** The tools, one string for each. */
   readonly tools: readonly string[];
   /** The parts of the system prompt. */
   readonly system: readonly string[];
@@ -13,7 +14,15 @@ export interface CanonicalPrefix {
   readonly messages: readonly string[];
 }
 
-/** Returns the tools, system prompt and messages of a request as they were sent, without cache markers. */
+/**
+ * Returns the tools, system prompt and messages of a request as they were sent, without cache markers.
+ *
+ * @example
+ * import { canonicalPrefix, type FakeModel } from 'muster-agent/testing';
+ *
+ * export const toolsOf = ({ requests }: FakeModel): readonly (readonly string[])[] =>
+ *   requests.map((request) => canonicalPrefix(request).tools);
+ */
 export function canonicalPrefix(
   request: Pick<RecordedRequest, 'protocol' | 'body'>,
 ): CanonicalPrefix {
@@ -23,13 +32,21 @@ export function canonicalPrefix(
   return { tools: section('tools'), system: section('system'), messages: section('messages') };
 }
 
-type Comparable = Pick<RecordedRequest, 'id' | 'protocol' | 'body'>;
-
 /**
  * Asserts that `later` repeats `earlier` unchanged, with at most further messages at the end. Cache markers are
  * ignored. Throws an Error that describes the first difference.
+ *
+ * @example
+ * import { assertAppendOnly, type FakeModel } from 'muster-agent/testing';
+ *
+ * export function checkFirstTwo({ requests: [first, second] }: FakeModel): void {
+ *   if (first !== undefined && second !== undefined) assertAppendOnly(first, second);
+ * }
  */
-export function assertAppendOnly(earlier: Comparable, later: Comparable): void {
+export function assertAppendOnly(
+  earlier: Pick<RecordedRequest, 'id' | 'protocol' | 'body'>,
+  later: Pick<RecordedRequest, 'id' | 'protocol' | 'body'>,
+): void {
   const before = canonicalPrefix(earlier);
   const after = canonicalPrefix(later);
   const requests = `request ${later.id} against request ${earlier.id}`;

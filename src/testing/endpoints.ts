@@ -2,9 +2,13 @@ import type { WireProtocol } from './wire-request.ts';
 
 /** The base URLs in the form that the providers' own client packages expect, with the version. */
 export interface BaseUrls {
+  /** The base URL for clients of Anthropic, which ends in `/v1`. */
   readonly anthropic: string;
+  /** The base URL for clients of OpenAI, which ends in `/v1`. */
   readonly openai: string;
+  /** The base URL for clients of Google, which ends in `/v1beta`. */
   readonly google: string;
+  /** The base URL for clients of servers with the Chat protocol, which ends in `/v1`. */
   readonly compatible: string;
 }
 

@@ -8,6 +8,16 @@ export type ExpectedCall = string | readonly [tool: string, input: JsonObject];
 /**
  * Checks the calls of a run, in the order in which they began: all of them, or with `agent` those of the tasks of this agent.
  * Refused calls count. Throws AssertionError that shows the difference.
+ *
+ * @example
+ * import { createMuster } from 'muster-agent';
+ * import { expectCalls, recordLog, scriptedModel } from 'muster-agent/testing';
+ *
+ * const model = scriptedModel([{ toolCalls: [{ name: 'LS', input: { path: '.' } }] }, { text: 'Nothing.' }]);
+ * await using muster = await createMuster({ model });
+ * const log = await recordLog(muster.run('What is here?'));
+ * expectCalls(log, ['LS']);
+ * expectCalls(log, [['LS', { path: '.' }]], { agent: 'main' });
  */
 export function expectCalls(
   log: Pick<RecordedLog, 'calls'>,
@@ -32,7 +42,19 @@ function selectFields({ tool, input }: LoggedCall, expected: ExpectedCall | unde
   return [tool, Object.fromEntries(fields)];
 }
 
-/** Checks the agents of all tasks below the main task, in the order of their creation. Throws AssertionError. */
+/**
+ * Checks the agents of all tasks below the main task, in the order of their creation. Throws AssertionError that shows the
+ * difference.
+ *
+ * @example
+ * import { createMuster } from 'muster-agent';
+ * import { expectChildren, recordLog, scriptedModel } from 'muster-agent/testing';
+ *
+ * const model = scriptedModel([{ toolCalls: [{ name: 'LS', input: { path: '.' } }] }, { text: 'Nothing.' }]);
+ * await using muster = await createMuster({ model });
+ * const log = await recordLog(muster.run('What is here?'));
+ * expectChildren(log, []);
+ */
 export function expectChildren(log: Pick<RecordedLog, 'ofType'>, agents: readonly string[]): void {
   const created = log.ofType('task.created').filter(({ spec }) => spec.parent !== null);
   expectSame(
@@ -42,7 +64,18 @@ export function expectChildren(log: Pick<RecordedLog, 'ofType'>, agents: readonl
   );
 }
 
-/** Checks the tools of the calls that were refused, in their order. Throws AssertionError. */
+/**
+ * Checks the tools of the calls that were refused, in their order. Throws AssertionError that shows the difference.
+ *
+ * @example
+ * import { createMuster } from 'muster-agent';
+ * import { expectRefusals, recordLog, scriptedModel } from 'muster-agent/testing';
+ *
+ * const model = scriptedModel([{ toolCalls: [{ name: 'Bash', input: { command: 'rm a' } }] }, { text: 'No.' }]);
+ * await using muster = await createMuster({ model });
+ * const log = await recordLog(muster.run('What is here?'));
+ * expectRefusals(log, ['Bash']);
+ */
 export function expectRefusals(log: Pick<RecordedLog, 'calls'>, tools: readonly string[]): void {
   const refused = log.calls.filter(({ outcome }) => outcome === 'refused');
   expectSame(
@@ -52,7 +85,19 @@ export function expectRefusals(log: Pick<RecordedLog, 'calls'>, tools: readonly 
   );
 }
 
-/** Checks the names of the limits that tasks have reached, such as `max_turns`, in their order. Throws AssertionError. */
+/**
+ * Checks the names of the limits that tasks have reached, such as `max_turns`, in their order. Throws AssertionError that shows
+ * the difference.
+ *
+ * @example
+ * import { createMuster } from 'muster-agent';
+ * import { expectLimits, recordLog, scriptedModel } from 'muster-agent/testing';
+ *
+ * const model = scriptedModel([{ toolCalls: [{ name: 'LS', input: { path: '.' } }] }, { text: 'Cut.' }]);
+ * await using muster = await createMuster({ model });
+ * const log = await recordLog(muster.run('What is here?', { budget: { turns: 1 } }));
+ * expectLimits(log, ['max_turns']);
+ */
 export function expectLimits(log: Pick<RecordedLog, 'ofType'>, limits: readonly string[]): void {
   const reached = log.ofType('limit.reached').map(({ limit }) => limit);
   expectSame(reached, limits, 'limits that were reached');
@@ -63,7 +108,9 @@ function expectSame(actual: unknown, expected: unknown, subject: string): void {
     deepStrictEqual(actual, expected);
   } catch (thrown) {
     if (!(thrown instanceof AssertionError)) throw thrown;
-    const message = `the ${subject} are not as expected\n${thrown.message}`;
-    throw new AssertionError({ message, actual, expected, operator: 'deepStrictEqual' });
+    // Test runners add the difference of `actual` and `expected`, and the message has it already.
+    throw new AssertionError({
+      message: `the ${subject} are not as expected\n${thrown.message}`,
+    });
   }
 }

@@ -15,6 +15,7 @@ import { CODECS } from './wire/codecs.ts';
 import { parseOrKeep } from './wire/read-json.ts';
 import type { RecordedRequest, WireProtocol } from './wire-request.ts';
 
+/** The options of `startFakeModel`. */
 export interface FakeModelOptions {
   /** The answers: a function or a list of rules. Default: the text `ok` for every request. */
   readonly script?: AnswerHandler | readonly Rule[];
@@ -31,9 +32,9 @@ export interface FakeModelOptions {
   readonly port?: number;
   /** False to leave `requests` empty, for long runs. Default: true. */
   readonly keepRequests?: boolean;
-  /** Called when a request has arrived, before the answer. Must not throw. */
+  /** Called when a request has arrived, before the answer. Must not throw. Default: nothing is called. */
   readonly onReceived?: (request: RecordedRequest) => void;
-  /** Called when a request and its answer are over. Must not throw. */
+  /** Called when a request and its answer are over. Must not throw. Default: nothing is called. */
   readonly onEnded?: (request: RecordedRequest) => void;
 }
 
@@ -41,6 +42,7 @@ export interface FakeModelOptions {
 export interface FakeModel {
   /** The address `http://127.0.0.1:PORT`. */
   readonly url: string;
+  /** The base URLs for clients of each provider. */
   readonly baseUrls: BaseUrls;
   /**
    * Returns the environment variables with which Muster uses this server. The variables of other providers must not be
@@ -61,7 +63,21 @@ export interface FakeModel {
   close(): Promise<void>;
 }
 
-/** Starts the server. Rejects if the port is in use. */
+/**
+ * Starts the server. Rejects if the port is in use.
+ *
+ * @example
+ * import { createMuster } from 'muster-agent';
+ * import { startFakeModel } from 'muster-agent/testing';
+ *
+ * const server = await startFakeModel({ script: [{ answer: { text: 'four' } }] });
+ * await using muster = await createMuster({
+ *   model: 'anthropic/claude-sonnet-4-5',
+ *   environment: server.env('anthropic'),
+ * });
+ * console.log((await muster.run('How many?')).output, server.violations);
+ * await server.close();
+ */
 export async function startFakeModel(options: FakeModelOptions = {}): Promise<FakeModel> {
   const { models = ['fake-model'], port = 0 } = options;
   const recorder = new RequestRecorder({ keep: options.keepRequests ?? true });

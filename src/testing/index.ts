@@ -2,7 +2,15 @@
  * `muster-agent/testing`: scripted models, a fake model server and checks, for tests of programs that use Muster.
  */
 export type { ModelRequest } from '../protocol/model.ts';
-export type { ScriptedAnswer as Answer, AnswerToolCall, Fault, FaultKind } from './answer.ts';
+export type {
+  ScriptedAnswer as Answer,
+  AnswerSearch,
+  AnswerToolCall,
+  BreakPoint,
+  Fault,
+  FaultKind,
+  SendInterval,
+} from './answer.ts';
 export type { AnswerHandler } from './rules.ts';
 export { assertAppendOnly, canonicalPrefix, type CanonicalPrefix } from './canonical-prefix.ts';
 export type { BaseUrls } from './endpoints.ts';

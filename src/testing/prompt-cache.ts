@@ -4,6 +4,7 @@ import type { Usage } from '../protocol/model.ts';
 import { estimateTokenCount } from './prepare-answer.ts';
 import type { PromptBlock, WireCodec } from './wire/codec.ts';
 
+/** The options of a simulated prompt cache. */
 export interface PromptCacheOptions {
   /** The minimum length of a cached prefix. Default: 1,024 tokens, as at the large providers. */
   readonly minTokens?: number;

@@ -4,8 +4,9 @@ import type { TaskSignal } from '../protocol/signal.ts';
 
 /** A call of a tool in a run, in the order in which the calls have started or were refused. */
 export interface LoggedCall {
-  /** The id of the task that made the call, and the name of its agent. */
+  /** The id of the task that made the call. */
   readonly task: string;
+  /** The name of the agent of this task. */
   readonly agent: string;
   /** The canonical name of the tool. */
   readonly tool: string;
@@ -19,17 +20,27 @@ export interface LoggedCall {
 
 /** The events of a run. */
 export interface RecordedLog {
+  /** All events, in the order of writing. */
   readonly events: readonly TaskEvent[];
   /** The events of each task by its id, the main task first. */
   readonly byTask: ReadonlyMap<string, readonly TaskEvent[]>;
+  /** The calls of tools, in the order in which they have started or were refused. */
   readonly calls: readonly LoggedCall[];
   /** Returns the events of a type, with the fields of this type. */
   ofType<Type extends EventType>(type: Type): readonly Extract<TaskEvent, { type: Type }>[];
 }
 
 /**
- * Collects the events of a run until it ends. Called in the same tick as the start of the run, it misses none:
- * `const log = await recordLog(muster.run('…'))`. Signals are left out. Rejects if the run could not start.
+ * Collects the events of a run until it ends. Called in the same tick as the start of the run, it misses none. Signals are left
+ * out. Rejects with the error of a run that could not start.
+ *
+ * @example
+ * import { createMuster } from 'muster-agent';
+ * import { recordLog, scriptedModel } from 'muster-agent/testing';
+ *
+ * await using muster = await createMuster({ model: scriptedModel([{ text: 'four' }]) });
+ * const log = await recordLog(muster.run('How many?'));
+ * console.log(log.ofType('task.ended').map(({ result }) => result));
  */
 export async function recordLog(run: AsyncIterable<TaskEvent | TaskSignal>): Promise<RecordedLog> {
   const events: TaskEvent[] = [];
@@ -37,7 +48,19 @@ export async function recordLog(run: AsyncIterable<TaskEvent | TaskSignal>): Pro
   return createLog(events);
 }
 
-/** Creates the log of a run from its events, for example from those of `Muster.readEvents`. */
+/**
+ * Creates the log of a run from its events, for example from those of `Muster.readEvents`.
+ *
+ * @example
+ * import type { Muster, TaskEvent } from 'muster-agent';
+ * import { createLog, type LoggedCall } from 'muster-agent/testing';
+ *
+ * export async function callsOf(muster: Muster, id: string): Promise<readonly LoggedCall[]> {
+ *   const events: TaskEvent[] = [];
+ *   for await (const event of muster.readEvents(id)) events.push(event);
+ *   return createLog(events).calls;
+ * }
+ */
 export function createLog(events: readonly TaskEvent[]): RecordedLog {
   return {
     events,

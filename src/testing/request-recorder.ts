@@ -23,6 +23,7 @@ interface Arrival extends Pick<
 export interface RecordedViolation extends Violation {
   /** The number of the request. */
   readonly request: number;
+  /** The protocol of the request. */
   readonly protocol: WireProtocol;
 }
 

@@ -9,7 +9,9 @@ import {
 
 /** The conditions under which a rule answers a request. All conditions that are set must be met. */
 export interface RuleCondition {
+  /** The protocol of the request. */
   readonly protocol?: WireProtocol;
+  /** The id of the requested model. */
   readonly model?: string;
   /** A text that the system prompt contains. */
   readonly systemIncludes?: string;
@@ -36,7 +38,9 @@ export interface RuleCondition {
  * every request.
  */
 export interface Rule {
+  /** The condition. Default: the rule matches every request. */
   readonly when?: RuleCondition;
+  /** The answer. */
   readonly answer: ScriptedAnswer;
 }
 

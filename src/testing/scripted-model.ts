@@ -13,6 +13,7 @@ import type { AnswerToolCall, Fault, ScriptedAnswer } from './answer.ts';
 
 /** An answer of a scripted model. It has the fields of an answer of the fake server, and failures in the form of a ModelPort. */
 export interface ScriptedModelAnswer extends Omit<ScriptedAnswer, 'toolCalls' | 'stop'> {
+  /** The calls after the text. Default: none. */
   readonly toolCalls?: readonly ScriptedModelCall[];
   /** The finish reason. Default: `tool_calls` if there are calls, otherwise `stop`. */
   readonly stop?: FinishReason;
@@ -44,6 +45,17 @@ export interface ScriptedModel extends ModelPort {
  * `delayMs`; pieces and their times have no effect. Of the faults, it knows `status`, `refuse`, `hang`, `overloaded`, `empty`,
  * `length_stop` and `broken_tool_json`; the others concern bytes and need `startFakeModel`. An error that the script throws, and
  * an unknown fault, fail the run.
+ *
+ * @example
+ * import { createMuster } from 'muster-agent';
+ * import { scriptedModel } from 'muster-agent/testing';
+ *
+ * const model = scriptedModel([
+ *   { toolCalls: [{ name: 'LS', input: { path: '.' } }] },
+ *   { text: 'There are files.' },
+ * ]);
+ * await using muster = await createMuster({ model });
+ * console.log((await muster.run('What is here?')).output, model.requests.length);
  */
 export function scriptedModel(script: ModelScript): ScriptedModel {
   const requests: ModelRequest[] = [];

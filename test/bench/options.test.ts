@@ -19,6 +19,7 @@ const ALL = [
   'working-children',
   'fan-out',
   'thousand',
+  'library',
   'request-size',
   'server-tools',
   'prefix',
@@ -42,7 +43,7 @@ const ALL = [
   'offline-large',
 ];
 
-const LONG = new Set(['thousand', 'limits', 'worktree-large', 'offline-large']);
+const LONG = new Set(['thousand', 'library', 'limits', 'worktree-large', 'offline-large']);
 
 const COMPARABLE = [
   'version',

@@ -26,8 +26,9 @@ it('a random mix of own and built-in tools follows the rules, and is recorded an
     fc.asyncProperty(
       fc.array(callArbitrary, { minLength: 1, maxLength: 6 }),
       rulesArbitrary,
-      fc.constantFrom('default' as const, 'plan' as const),
-      async (sent, { allow, deny }, mode) => {
+      fc.constantFrom('default' as const, 'plan' as const, 'autonomous' as const),
+      fc.constantFrom('off' as const, 'auto' as const),
+      async (sent, { allow, deny }, mode, kind) => {
         const cwd = makeDirectory();
         const ran: string[] = [];
         const input = z.object({ file: z.string(), size: z.number(), n: z.number() });
@@ -70,7 +71,7 @@ it('a random mix of own and built-in tools follows the rules, and is recorded an
           allow,
           deny,
           mode,
-          config: { sandbox: { kind: 'off' }, liveness: { no_progress_calls: 100 } },
+          config: { sandbox: { kind }, liveness: { no_progress_calls: 100 } },
         });
         const { data } = await muster.run('Go.');
         const denied = new Set<string>(deny);
@@ -84,7 +85,10 @@ it('a random mix of own and built-in tools follows the rules, and is recorded an
             case 'own_read':
               return isInside(file) && file !== '.env';
             case 'own_write':
-              return mode !== 'plan' && allowed.has(name) && ['a.txt', 'b.txt'].includes(file);
+              return (
+                (mode === 'autonomous' || (mode === 'default' && allowed.has(name))) &&
+                ['a.txt', 'b.txt'].includes(file)
+              );
             case 'own_unknown':
               return mode !== 'plan' && allowed.has(name);
           }

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../src/events.ts';
@@ -10,6 +11,89 @@ import { makeDirectory, open } from './support.ts';
 const USAGE = { input: 10, output: 5 };
 
 describe('a run', () => {
+  it('has one budget for all of its messages, and for a continuation one of its own', async () => {
+    const model = createScriptedModel(() => ({ text: 'ok', usage: USAGE }));
+    const muster = await open({ model });
+    const messages = async function* () {
+      for (let n = 0; n < 20; n += 1) {
+        yield `message ${n}`;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    const result = await muster.run(messages(), { budget: { turns: 3 } });
+    expect({ status: result.status, error: result.error, turns: result.data.turns }).toEqual({
+      status: 'partial',
+      error: {
+        code: 'LIMIT_EXCEEDED',
+        message: 'the budget of the run is used up (turns: 3), so its next message was not sent',
+        retryable: false,
+      },
+      turns: 3,
+    });
+    const calling = createScriptedModel((_, index) => ({
+      calls: [{ name: 'Glob', input: { pattern: `*${index}` } }],
+      usage: USAGE,
+    }));
+    const other = await open({ model: calling });
+    const first = await other.run('Go.', { budget: { turns: 2 } });
+    const resumed = await other.resume(first.data.task_id, 'Go on.', { budget: { turns: 3 } });
+    const branched = await other.branch(first.data.task_id, { at: 5, budget: { turns: 1 } });
+    expect([first, resumed, branched].map(({ status }) => status)).toEqual([
+      'partial',
+      'partial',
+      'partial',
+    ]);
+    expect(resumed.data.turns - first.data.turns).toBeLessThanOrEqual(4);
+  });
+
+  it.each([
+    ['negative', -1e9],
+    ['no number', Number.NaN],
+    ['no end', Number.POSITIVE_INFINITY],
+  ])('gets no budget back from a usage with %s', async (_name, input) => {
+    const { stream } = createScriptedModel((_, index) => ({
+      calls: [{ name: 'Glob', input: { pattern: `*${index}${'x'.repeat(4000)}` } }],
+    }));
+    let requests = 0;
+    const muster = await open({
+      model: {
+        async *stream(request, signal) {
+          requests += 1;
+          for await (const part of stream(request, signal))
+            yield part.type === 'finished' ? { ...part, usage: { ...part.usage, input } } : part;
+        },
+      },
+    });
+    const { status } = await muster.run('Go.', { budget: { tokens: 30_000, turns: 40 } });
+    expect(status).toBe('partial');
+    expect(requests).toBeLessThan(30);
+  });
+
+  it('works in a worktree, or says why there is none', async () => {
+    const cwd = makeDirectory();
+    const git = (...args: string[]) => execFileSync('git', args, { cwd, stdio: 'ignore' });
+    writeFileSync(join(cwd, 'a.txt'), 'a\n');
+    git('init', '-q');
+    git('add', '.');
+    git('-c', 'user.name=a', '-c', 'user.email=a@b.c', 'commit', '-qm', 'first');
+    const model = () =>
+      createScriptedModel([
+        { calls: [{ name: 'Write', input: { file_path: 'new.txt', content: 'new\n' } }] },
+        { text: 'done' },
+      ]);
+    const muster = await open({
+      cwd,
+      dataDir: makeDirectory(),
+      model: model(),
+      mode: 'acceptEdits',
+    });
+    const { data } = await muster.run('Write.', { worktree: true });
+    expect(data.workspace).toMatchObject({ kind: 'worktree', source: cwd });
+    expect(existsSync(join(cwd, 'new.txt'))).toBe(false);
+    const without = await open({ cwd, model: model() });
+    await expect(without.run('Write.', { worktree: true })).rejects.toThrow(/^worktree: /);
+  });
+
   it('takes the times of its log and result from the clock of the program', async () => {
     const clock = manualClock();
     const model = createScriptedModel((_, index) => {

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type StoredTask, type StorePort, type TaskEvent } from '../../src/library.ts';
@@ -82,6 +82,34 @@ describe('a store of the program', () => {
     await expect(second.resume('a'.repeat(12), 'x')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
+  it('is read after the task was taken over, so that nothing of a living owner is lost', async () => {
+    const good = memoryStore();
+    const slow: StorePort = {
+      ...good,
+      async *watch(id, options) {
+        await sleep(30);
+        yield* good.watch(id, options);
+      },
+    };
+    const model = createScriptedModel((_, index) => ({
+      calls: [{ name: 'Glob', input: { pattern: `*${index}` } }],
+      delayMs: 5,
+    }));
+    const first = await open({ model, store: slow });
+    const run = first.run('Work.');
+    for await (const event of run) if (event.type === 'turn.ended' && event.turn === 3) break;
+    const second = await open({ model: createScriptedModel([{ text: 'mine' }]), store: slow });
+    const [former, taken] = await Promise.all([run, second.resume(run.id, 'Say mine.')]);
+    expect(taken.output).toBe('mine');
+    expect(former).toMatchObject({
+      status: 'error',
+      error: { message: expect.stringContaining('another owner') },
+    });
+    const events = await readLog(good, run.id);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
+    expect(events.at(-1)?.type).toBe('task.ended');
+  });
+
   it('stops a task whose stop was requested', async () => {
     const store = memoryStore();
     const model = createScriptedModel((_, index) => ({
@@ -151,6 +179,29 @@ describe('a store of the program', () => {
     await muster.close();
     const next = await open({ model: createScriptedModel([{ text: 'finished' }]), store: good });
     expect((await next.resume(run.id)).output).toBe('finished');
+  });
+});
+
+it.each([
+  [
+    'at the end of a task',
+    (events: readonly TaskEvent[]) => events.some(({ type }) => type === 'task.ended'),
+  ],
+  ['always', () => true],
+])('a store that fails %s makes the result an error', async (_name, fails) => {
+  const good = memoryStore();
+  const store: StorePort = {
+    ...good,
+    async append(id, epoch, events) {
+      if (fails(events)) throw new Error('the database is gone');
+      return await good.append(id, epoch, events);
+    },
+  };
+  const muster = await open({ model: createScriptedModel([{ text: 'x' }]), store });
+  const { status, error } = await muster.run('Say x.');
+  expect({ status, error }).toMatchObject({
+    status: 'error',
+    error: { message: expect.stringContaining('the database is gone') },
   });
 });
 

@@ -244,6 +244,38 @@ describe('a tool of the program', () => {
 });
 
 describe('defineTool', () => {
+  it.each([
+    ['a misspelled value', 'None', /must be 'none' or an object, not "None"/],
+    ['null', null, /must be 'none' or an object, not null/],
+    ['false', false, /must be 'none' or an object, not false/],
+    ['no function', {}, /has none of reads, writes, hosts, commands/],
+    ['only a flag', { onlyFetches: true }, /has none of reads/],
+    ['a misspelled function', { write: () => 'x' }, /unknown option "write". Did you mean writes/],
+    ['a value instead of a function', { writes: 'x' }, /writes must be function, not string/],
+  ])('refuses an access with %s', (_name, access, message) => {
+    const define = () =>
+      defineTool({
+        name: 'q',
+        description: 'd',
+        input: { type: 'object' },
+        access: access as never,
+        run: () => 'ran',
+      });
+    expect(define).toThrow(message);
+  });
+
+  it('refuses an unknown treatment of unknown outcomes', () => {
+    const define = () =>
+      defineTool({
+        name: 'q',
+        description: 'd',
+        input: { type: 'object' },
+        replay: 'banana' as never,
+        run: () => 'ran',
+      });
+    expect(define).toThrow('replay must be one of pure, keyed, opaque');
+  });
+
   const valid = { name: 'x', description: 'X.', input: z.object({}), run: () => '' };
   it.each([
     [{ ...valid, name: 'Read' }, /name of Muster's tool Read/],
@@ -256,4 +288,13 @@ describe('defineTool', () => {
   ])('refuses %o', (definition, message) => {
     expect(() => defineTool(definition as ToolDefinition)).toThrow(message);
   });
+});
+
+it('a tool that defineTool has not returned is an error', async () => {
+  const tool = defineTool({ name: 'own', description: 'Own.', input: {}, run: () => 'x' });
+  await expect(
+    open({ model: 'offline', tools: [tool, { ...tool, name: 'copy' }] }),
+  ).rejects.toThrow(
+    'createMuster: tools[1]: must be a tool that defineTool of this copy of muster-agent has returned',
+  );
 });

@@ -19,6 +19,7 @@ import {
   toolResultRounds,
   type FakeModelOptions,
 } from '../../src/testing/index.ts';
+import { readPackageTypes } from '../../scripts/api-reference/read-types.ts';
 import { packCheckout, ROOT } from './checkout.ts';
 
 const run = promisify(execFile);
@@ -41,8 +42,13 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Compiles files as a strict user would. Returns what the compiler says. */
-async function compile(files: readonly string[], module: string, resolution: string) {
+/** Compiles files as a strict user would. Returns what the compiler says. `skipLibCheck`: does not check types of packages. */
+async function compile(
+  files: readonly string[],
+  module: string,
+  resolution: string,
+  { skipLibCheck = false }: { readonly skipLibCheck?: boolean } = {},
+) {
   const compilerOptions = {
     module,
     moduleResolution: resolution,
@@ -51,7 +57,7 @@ async function compile(files: readonly string[], module: string, resolution: str
     types: ['node'],
     strict: true,
     exactOptionalPropertyTypes: true,
-    skipLibCheck: false,
+    skipLibCheck,
     noEmit: true,
   };
   const config = join(directory, `tsconfig.${module}.json`);
@@ -63,6 +69,21 @@ async function compile(files: readonly string[], module: string, resolution: str
   );
 }
 
+/** Writes the examples in the doc comments of some entry points as programs. Returns their texts by their files. */
+function writeDocExamples(isWanted: (entry: string) => boolean): ReadonlyMap<string, string> {
+  const { entries } = readPackageTypes(join(directory, 'node_modules/muster-agent/dist/types'));
+  const examples = entries
+    .filter(({ name }) => isWanted(name))
+    .flatMap(({ exports }) =>
+      [...exports.values()].flatMap(({ name, example }) =>
+        example === null ? [] : [[`doc-comments/${name}.ts`, example] as const],
+      ),
+    );
+  mkdirSync(join(directory, 'doc-comments'), { recursive: true });
+  for (const [file, example] of examples) writeFileSync(join(directory, file), example);
+  return new Map(examples);
+}
+
 describe('the types of the package', () => {
   it.each([
     ['nodenext', 'nodenext'],
@@ -70,6 +91,19 @@ describe('the types of the package', () => {
   ])('fit the examples under module %s and resolution %s', async (module, resolution) => {
     const files = readdirSync(EXAMPLES).map((name) => join('examples', name));
     expect(await compile(files, module, resolution)).toBe('');
+  });
+
+  it('fit the examples in the doc comments', async () => {
+    const examples = writeDocExamples(() => true);
+    expect(examples.size).toBeGreaterThan(25);
+    // An example without imports would be a script, in which names of other examples are known.
+    for (const example of examples.values()) expect(example).toMatch(/^import /m);
+    const { own = [], others = [] } = Object.groupBy(examples.keys(), (file) =>
+      examples.get(file)?.includes("from 'ai'") === true ? 'others' : 'own',
+    );
+    expect(await compile(own, 'nodenext', 'nodenext')).toBe('');
+    // The types of the AI SDK do not pass the check themselves.
+    expect(await compile(others, 'nodenext', 'nodenext', { skipLibCheck: true })).toBe('');
   });
 
   it('infer the output of a run, the input of a tool, and refuse what is wrong', async () => {
@@ -184,6 +218,20 @@ describe('the examples', () => {
     });
     await model.close();
     expect({ stdout, stderr }).toEqual({ stdout: expect.stringMatching(expected), stderr: '' });
+  });
+
+  it('in the doc comments of muster-agent/testing run', async () => {
+    // A cassette needs a provider; docs/testing.md has a complete example of one, which is run.
+    const files = [...writeDocExamples((entry) => entry === 'muster-agent/testing').keys()].filter(
+      (file) => !file.includes('startCassette'),
+    );
+    const lines = files.map((file) => `await import(${JSON.stringify(join(directory, file))});`);
+    writeFileSync(join(directory, 'run-doc-comments.mjs'), lines.join('\n'));
+    const cwd = mkdtempSync(join(directory, 'cwd-'));
+    const env = { PATH: process.env['PATH'], HOME: cwd };
+    const options = { cwd, env, timeout: 60_000 };
+    const { stderr } = await run(process.execPath, ['../run-doc-comments.mjs'], options);
+    expect([files.length > 12, stderr]).toEqual([true, '']);
   });
 
   it('http-server.ts streams events and the result, and stops a run whose browser has gone', async () => {

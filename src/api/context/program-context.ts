@@ -6,12 +6,14 @@ import type { ProgramContext } from '../setup/program-parts.ts';
 
 /** The maximum number of bytes of one text of a program in a prompt. The rest is cut off. */
 const MAX_TEXT_BYTES = 32 * 1024;
-/** The maximum time for reading one text. No task begins before. */
+/** The maximum time for reading one text, in milliseconds. No task begins before. */
 const MAX_READ_MS = 5_000;
 
 /**
  * Adds the texts of a program to the context of directories. They are read before each task is created, and they come last, so
- * that they take precedence. A text that can't be read is left out with a notice.
+ * that they take precedence. A text that can't be read, or not in time, is left out with a notice.
+ *
+ * @param maxReadMs the maximum time for reading one text, in milliseconds
  */
 export function addProgramContext(
   source: ContextSource,
@@ -19,10 +21,12 @@ export function addProgramContext(
     texts,
     cwd,
     onNotice,
+    maxReadMs = MAX_READ_MS,
   }: {
     readonly texts: readonly ProgramContext[];
     readonly cwd: string;
     readonly onNotice: (line: string) => void;
+    readonly maxReadMs?: number;
   },
 ): ContextSource {
   if (texts.length === 0) return source;
@@ -31,8 +35,8 @@ export function addProgramContext(
     name,
     read: readText,
   }: ProgramContext): Promise<readonly ContextFile[]> => {
+    const late = AbortSignal.timeout(maxReadMs);
     try {
-      const late = AbortSignal.timeout(MAX_READ_MS);
       const text = (await rejectOnAbort(Promise.resolve(readText(cwd)), late)) ?? '';
       if (text === '') return [];
       const bytes = Buffer.from(text);
@@ -42,7 +46,10 @@ export function addProgramContext(
       const kept = isCut ? bytes.subarray(0, MAX_TEXT_BYTES).toString() : text;
       return [{ name, scope: 'user', text: kept, isCut }];
     } catch (thrown) {
-      onNotice(`context ${name} could not be read and is left out: ${errorMessage(thrown)}`);
+      const reason = late.aborted
+        ? `its function took longer than ${maxReadMs / 1000} s`
+        : errorMessage(thrown);
+      onNotice(`context ${name} could not be read and is left out: ${reason}`);
       return [];
     }
   };

@@ -97,10 +97,16 @@ export interface Session {
   readonly models: ModelSetup;
   readonly store: TaskStore;
   /**
-   * Reads the tree of a task from the store of the program, so that it can be continued. Does nothing if the program has
-   * no store. `id` is a full id. Rejects with MusterError if there is no such task or its log is not valid.
+   * Prepares worktrees for runs that ask for one. Rejects with UsageError if no worktree can be made here; the message says
+   * why.
    */
-  load(id: string): Promise<void>;
+  prepareWorktree(): Promise<void>;
+  /**
+   * Reads the tree of a task from the store of the program, so that it can be continued. Does nothing if the program has
+   * no store. `id` is a full id. `takesOver`: whether the task and those below it that have not ended are taken over, so that no other
+   * process works on them. Rejects with MusterError if there is no such task or its log is not valid.
+   */
+  load(id: string, options: { readonly takesOver: boolean }): Promise<void>;
   /** The working directory; absolute and real. */
   readonly cwd: string;
   /** True if no model is chosen or configured, so that the offline engine answers. */

@@ -35,7 +35,8 @@ export async function openStorage(session: SessionConfig, { log }: Pick<SessionO
   return {
     store,
     /** Reads a tree from the store of the program. */
-    load: async (id: string) => await own?.load(id),
+    load: async (id: string, options: { readonly takesOver: boolean }) =>
+      await own?.load(id, options),
     /** Without it the session leaves nothing on disk. */
     canWriteDataDir,
     changes: createCommandChanges(directory),

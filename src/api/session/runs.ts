@@ -100,7 +100,7 @@ export class Runs {
   }
 
   async branch(
-    { id, at, prompt, branch: branchId, takesFiles = false, signal }: BranchTask,
+    { id, at, prompt, limits, branch: branchId, takesFiles = false, signal }: BranchTask,
     onEvent?: EventListener,
   ): Promise<Run> {
     const { engine, store, onNotice } = this.parts;
@@ -116,15 +116,16 @@ export class Runs {
     const adjusted = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
     onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${adjusted}`);
     const target = { id: branch.id, rightsOf: from };
-    if (prompt === undefined) return this.continueTask({ id: branch.id }, target, onEvent);
+    const next = { id: branch.id, ...dropMissing({ limits }) };
+    if (prompt === undefined) return this.continueTask(next, target, onEvent);
     if (!takesFiles || !mayNameItems(prompt)) {
-      return this.continueTask({ id: branch.id, prompt }, target, onEvent);
+      return this.continueTask({ ...next, prompt }, target, onEvent);
     }
     const to = { task: branch.id, maxRights: this.createRightsLimit(from) };
     const request = { words: prompt, outputs: [], images: [], requiresKnownCommand: true } as const;
     const enclosed = await engine.quote(to, request, signal);
     for (const problem of enclosed.problems) onNotice(problem);
-    return this.continueTask({ id: branch.id, prompt, enclosed }, target, onEvent);
+    return this.continueTask({ ...next, prompt, enclosed }, target, onEvent);
   }
 
   /**
@@ -144,7 +145,7 @@ export class Runs {
     onEvent: EventListener = () => {},
   ): Promise<Run> {
     const { engine, router, maxTurns, hasExplicitOnAsk: isOnAskChosen } = this.parts;
-    const { prompt = null, enclosed, mode, answer, compacts, below, retryFailed } = request;
+    const { prompt = null, enclosed, mode, limits, answer, compacts, below, retryFailed } = request;
     const stopListening = router.listen(id, onEvent);
     try {
       await this.prepareServers(id);
@@ -158,6 +159,7 @@ export class Runs {
         ...dropMissing({
           enclosed: enclosed === undefined ? null : checkQuotedItems(id, enclosed),
           maxTurns,
+          limits,
           mode,
           answer,
           compacts,

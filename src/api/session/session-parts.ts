@@ -44,7 +44,7 @@ export interface SessionParts {
   readonly hasExplicitOnAsk: boolean;
   readonly store: TaskStore;
   /** Reads the tree of a task from the store of the program. Does nothing if the program has none. */
-  readonly load: (id: string) => Promise<void>;
+  readonly load: (id: string, options: { readonly takesOver: boolean }) => Promise<void>;
   /** Finds what commands change. */
   readonly changes: CommandChangesSource;
   readonly router: EventRouter;

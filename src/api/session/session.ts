@@ -1,3 +1,4 @@
+import { UsageError } from '../../base/errors.ts';
 import { listOfferedCommands } from '../../agents/commands/find-command.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { stopOrder } from '../../engine/task/stop-order.ts';
@@ -128,7 +129,12 @@ export function createSession(parts: SessionParts): Session {
       const { listFiles } = await import('./list-files.ts');
       return listFiles(cwd, signal);
     },
-    load: (id) => parts.load(id),
+    load: (id, options) => parts.load(id, options),
+    async prepareWorktree() {
+      await parts.workspaces.prepare();
+      const problem = parts.workspaces.findProblem(cwd);
+      if (problem !== null) throw new UsageError(`worktree: ${problem}`);
+    },
     start: (request, onEvent) => runs.start(request, onEvent),
     resume: (request, onEvent) => runs.resume(request, onEvent),
     branch: (request, onEvent) => runs.branch(request, onEvent),

@@ -116,6 +116,8 @@ export interface BranchTask {
   readonly branch?: string;
   /** The next message. Default: none. */
   readonly prompt?: string;
+  /** The limits of the work that begins, with all tasks below it. Default: those of the configuration. */
+  readonly limits?: RunLimits;
   /**
    * True to send along the files and resources that the prompt names with `@`, and the prompt of an MCP server that it
    * chooses. A file that cannot be sent is reported as a notice.
@@ -138,6 +140,8 @@ export interface ResumeRequest {
   readonly enclosed?: QuotedItems;
   /** The new permission mode. Default: the previous mode, or the mode of this session if that is narrower. */
   readonly mode?: PermissionMode;
+  /** The limits of the work that begins, with all tasks below. Default: those of the configuration. */
+  readonly limits?: RunLimits;
   /** An answer to a question of the task or of an unfinished descendant, which is given before the task continues. */
   readonly answer?: QuestionAnswer;
   /**

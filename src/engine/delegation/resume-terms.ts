@@ -1,3 +1,4 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { Effort, ResolvedModel } from '../../protocol/model.ts';
@@ -12,7 +13,7 @@ import { isModeNotice, modeNoticeEvents } from '../questions/set-mode.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { isRewindNotice } from '../rewind/restore-file.ts';
 import { isInterruptionNotice } from '../task/stop-order.ts';
-import { combineLimits } from '../limits/configured-limits.ts';
+import { combineLimits, type RunLimits } from '../limits/configured-limits.ts';
 
 /** The terms on which a task is resumed. */
 interface ResumeTerms {
@@ -31,6 +32,8 @@ interface ResumeTerms {
   /** The effort of the requests; null for that of the model. Default: the recorded effort. */
   readonly effort?: Effort | null;
   readonly maxTurns?: number;
+  /** The limits of the work that begins. Default: those of the configuration. */
+  readonly limits?: RunLimits;
   /** The mode that a person chose. Default: the recorded mode. */
   readonly mode?: PermissionMode;
   /** Set to only summarize the context of a task that has ended. `keep` is what the summary has to keep. */
@@ -94,12 +97,13 @@ function toTermsEvents(deps: EngineDeps, run: TaskRun, terms: ResumeTerms): read
   const recorded =
     state.end === null ? spec.model : (state.activation.failedModels[0] ?? spec.model);
   const model = terms.model ?? recorded;
-  const hasNewLimits = state.end !== null || terms.maxTurns !== undefined;
+  const call: RunLimits = { ...dropMissing({ maxTurns: terms.maxTurns }), ...terms.limits };
+  const hasNewLimits = state.end !== null || Object.keys(call).length > 0;
   const limits = hasNewLimits
     ? combineLimits({
         config: spec.parent === null ? settings.rootLimits : settings.taskLimits,
         definition: spec.agent.limits,
-        call: terms.maxTurns === undefined ? {} : { maxTurns: terms.maxTurns },
+        call,
       })
     : spec.limits;
   const before = { rights: spec.rights, limits: spec.limits, model: spec.model };

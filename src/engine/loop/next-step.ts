@@ -6,7 +6,7 @@ import {
 } from '../../protocol/state/owned-work.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
-import { addOpenRound, MAX_CYCLE_LENGTH, type Round } from '../../protocol/state/repetition.ts';
+import { addOpenRound, MAX_CYCLE_LENGTH, type CallRound } from '../../protocol/state/repetition.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { isEndedByDenials } from '../../policy/decide-question.ts';
 import { decideAcceptance, type AcceptanceStep } from '../acceptance/decide-acceptance.ts';
@@ -208,7 +208,7 @@ function findStepLimit(state: TaskState, { noProgressCalls }: StepLimits): Limit
  *
  * @param rounds the rounds of the task, the oldest first
  */
-export function countRepeatedCalls(rounds: readonly Round[]): number {
+export function countRepeatedCalls(rounds: readonly CallRound[]): number {
   const newestFirst = rounds.toReversed();
   let highest = 0;
   for (let cycle = 1; cycle <= MAX_CYCLE_LENGTH; cycle += 1) {

@@ -208,11 +208,11 @@ export class TaskRun {
     );
   }
 
-  /** Returns the state to report after the end of the task, with the reason if the log has no end. */
+  /** Returns the state to report after the end of the task, with the reason if its end is not stored safely. */
   outcome(): TaskState {
     const { state, end } = this;
     if (this.cancellation.isParked) return { ...state, status: 'parked' };
-    if (state.end !== null || end.unwrittenEnd === null) return state;
+    if (end.unwrittenEnd === null) return state;
     return { ...state, status: 'interrupted', end: end.unwrittenEnd };
   }
 

@@ -12,7 +12,7 @@ import { bookAbandonedResponse } from './streamed-response.ts';
 import { createNotice } from '../../protocol/notice-text.ts';
 import { RequestBudget, findUnpricedCap } from './request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { Mention } from '../../protocol/state/conversation.ts';
+import type { AgentMention } from '../../protocol/state/conversation.ts';
 import {
   toolCalls,
   type AssistantMessage,
@@ -180,7 +180,7 @@ function findDelegatedType(
     : undefined;
 }
 
-function buildMentionCall({ agent, text }: Mention, id: string): ToolCallPart {
+function buildMentionCall({ agent, text }: AgentMention, id: string): ToolCallPart {
   const prompt = `What the user said, naming you (@${agent}):\n\n${text}`;
   const input = { description: describePrompt(text), prompt, subagent_type: agent };
   return { type: 'tool_call', id, name: 'Task', input, by: 'user' };

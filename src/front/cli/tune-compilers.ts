@@ -1,6 +1,7 @@
 /** The maximum duration of a start. A process that is still alive after this time is waiting for a model. */
 const START_MS = 250;
-const V8_FLAGS = [
+/** The flags, which the benchmark gives to programs with the library, too. */
+export const V8_FLAGS = [
   // Calls of a function before the middle compiler compiles it; the default of V8 is 400.
   '--invocation-count-for-maglev=50',
   // Calls since the function last saw values of a new type; the default of V8 is 500.

@@ -4,12 +4,15 @@ import type { LoggedAnswer } from '../used.ts';
 
 /** A result that is removed from the conversation, and the line that replaces it. */
 export interface ClearedCall {
+  /** The id of the call. */
   readonly callId: string;
+  /** The line that replaces the result. */
   readonly text: string;
 }
 
 /** The size of a task's next request in tokens. */
 export interface ContextSize {
+  /** The size before compaction. */
   readonly before: number;
   /** The size after compaction. Before a summary has arrived, this is the expected size. */
   readonly after: number;

@@ -54,6 +54,7 @@ export const LOG_VERSION = 4;
 
 /** The fields that all types of events have in common. */
 export interface EventStamp {
+  /** The version of the log format. */
   readonly v: number;
   /** The number of the event. The numbers begin at 0 and have no gaps within one log. */
   readonly seq: number;
@@ -65,16 +66,19 @@ export interface EventStamp {
    * second, and in older logs.
    */
   readonly clockShift?: number;
+  /** The id of the task to whose log the event belongs. */
   readonly task: string;
   /** A number that grows by one with each owner of the log, so that an earlier owner can no longer write to it. */
   readonly epoch: number;
 }
 
 export const NOTICE_LEVELS = ['info', 'warning', 'error'] as const;
+/** The levels of notices to the user. */
 export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
 
 /** A delegation, as the log of the delegating task records it. */
-interface DelegationFields {
+export interface DelegationFields {
+  /** The id of the child. */
   readonly child: string;
   /** The call that delegates. */
   readonly callId: string;
@@ -249,6 +253,7 @@ export type EventBody =
       readonly input: string;
       readonly because: string;
     }
+  /** The conversation becomes smaller, because it approaches the context window of its model. */
   | CompactionEvent
   /** A call is about to run. The event is stored durably before the call has an effect. `tool`: the canonical name. */
   | {
@@ -484,4 +489,5 @@ export type EventBody =
 
 /** One line of a task's log. */
 export type TaskEvent = EventStamp & EventBody;
+/** The types of events, such as `task.created`. */
 export type EventType = EventBody['type'];

@@ -12,13 +12,17 @@ export interface FileForm {
 export interface RewoundFile {
   /** The absolute path, with all links resolved. */
   readonly path: string;
+  /** The file before the rewind; null: it does not exist. */
   readonly from: FileForm | null;
+  /** The file after the rewind; null: it does not exist. */
   readonly to: FileForm | null;
 }
 
 /** A file that a rewind could not restore. */
 export interface UnrestoredFile {
+  /** The absolute path. */
   readonly path: string;
+  /** The reason in one sentence. */
   readonly because: string;
 }
 
@@ -30,8 +34,9 @@ export interface Rewound {
   readonly undoes: number | null;
   /** The number of the activation that begins with the rewind. No earlier activation had this number. */
   readonly stint: number;
-  /** The number of answers up to the event `to`, and the status with which the task had ended then, for lists. */
+  /** The number of answers up to the event `to`. */
   readonly turns: number;
+  /** The status with which the task had ended at the event `to`; null if it had not ended. */
   readonly end: EndStatus | null;
   /** The ids of the tasks below that were running at the event `to`. They are not restored, and nobody waits for them. */
   readonly dropped: readonly string[];

@@ -87,11 +87,14 @@ export interface Activation {
 }
 
 /** An activation that only summarizes the context, and the end of the task that it restores. */
-interface CompactingActivation {
+export interface CompactingActivation {
   /** The content that the summary must contain, in the words of a person; null: the person named none. */
   readonly keep: string | null;
+  /** The reason why the task had ended. */
   readonly end: EndReason;
+  /** The answer with which the task had ended. */
   readonly result: string;
+  /** The flags of the answer. */
   readonly claims: readonly ClaimFlag[];
 }
 

@@ -4,10 +4,13 @@ import type { Question } from '../question.ts';
 
 /** The activity of a running task, which all front ends display. The times in `since` are steady times. */
 export type Activity =
+  /** The task has no work to do. */
   | { readonly kind: 'idle' }
+  /** The request waits for the connection. */
   | { readonly kind: 'connecting' }
   /** The request is sent. `since`: the time of its start. */
   | { readonly kind: 'waiting_for_first_token'; readonly since: number }
+  /** The answer arrives. */
   | { readonly kind: 'streaming' }
   /** The task requests a summary of its conversation, to make room in the context window. */
   | { readonly kind: 'compacting' }
@@ -15,6 +18,7 @@ export type Activity =
   | { readonly kind: 'checking' }
   /** The answer has begun, but no content has arrived since the time `since`. */
   | { readonly kind: 'stalled'; readonly since: number }
+  /** A failed request is sent again after a wait. `because`: the failure. */
   | { readonly kind: 'waiting_to_retry'; readonly because: string }
   /** The task waits for a rate limit or for memory. `untilMs`: the end of the wait; null: it is not known. */
   | { readonly kind: 'held'; readonly because: string; readonly untilMs: number | null }
@@ -39,7 +43,9 @@ export function createHeldActivity(hold: {
 
 /** A running call: its tool, and the steady time of its start. */
 export interface RunningCall {
+  /** The canonical name of the tool. */
   readonly tool: string;
+  /** The steady time of its start. */
   readonly since: number;
 }
 

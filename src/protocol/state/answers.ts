@@ -6,9 +6,10 @@ import { readOutputCap, type OutputCap } from '../output-cap.ts';
 import type { TaskSpec } from '../task.ts';
 
 /** The answers of the models of a task, and their usage. */
-export interface Answers {
+export interface AnswersState {
   /** The request that was begun and has no outcome yet; null: there is none. After a crash it is sent again unchanged. */
   openTurn: {
+    /** The number of the turn, from 1. */
     readonly turn: number;
     readonly toolChoice: 'auto' | 'none';
     /** True if the answer to the request has begun. */
@@ -20,6 +21,7 @@ export interface Answers {
   } | null;
   /** The newest answer; null: there is none, or another request was begun after it. */
   answer: {
+    /** The reason why the answer ended. */
     readonly reason: FinishReason;
     /** The text of the answer, after the texts of the cut answers that it continues. */
     readonly text: string;
@@ -34,6 +36,7 @@ export interface Answers {
   usage: Usage;
   /** The cost of `usage` in USD; null: the price of an answer is not known. */
   costUsd: number | null;
+  /** The usage by day and model, with estimated usage. */
   ledger: Ledger;
   /** All models that answered, as `provider/id`. The model of the newest answer is the last. */
   readonly models: string[];
@@ -41,7 +44,7 @@ export interface Answers {
   lastText: string;
 }
 
-export function initialAnswers(): Answers {
+export function initialAnswers(): AnswersState {
   return {
     openTurn: null,
     answer: null,
@@ -63,7 +66,7 @@ interface OtherState {
 }
 
 export function applyToAnswers(
-  answers: Answers,
+  answers: AnswersState,
   event: TaskEvent,
   { spec, cutText }: OtherState,
 ): void {
@@ -122,7 +125,7 @@ export function applyToAnswers(
 
 /** Adds only the usage of an event. It also counts if a rewind has cut the event off, because it was paid for. */
 export function applyUsage(
-  answers: Answers,
+  answers: AnswersState,
   event: TaskEvent,
   { model }: Pick<TaskSpec, 'model'>,
 ): void {

@@ -5,6 +5,7 @@ import type { CallDetails, CommandRun, FileChange, FileSeen, UnlistedChanges } f
 
 /** The actions of a task's calls, from the outcomes of the calls. */
 export interface CallRecord {
+  /** The files that the task has read, by path. */
   readonly filesRead: Map<string, FileSeen>;
   /** The files that the task and all tasks below it changed, by path. */
   readonly filesChanged: Map<string, FileChange>;
@@ -20,11 +21,13 @@ export interface CallRecord {
    * as read when a request contains the input, and never if the input is withdrawn before.
    */
   readonly quotedFiles: Map<string, readonly FileSeen[]>;
+  /** The commands of the task, in the order in which they ended. */
   readonly commands: CommandRun[];
   /** The variables that the task has set for its commands, by name. `seq`: the number of the event that set the value. */
   readonly variables: Map<string, { readonly value: string; readonly seq: number }>;
   /** The names of the skills whose instructions are in the conversation. */
   readonly skills: Set<string>;
+  /** The tools of MCP servers that the task has found. */
   readonly foundTools: FoundTools;
 }
 

@@ -25,7 +25,9 @@ export interface Compaction {
     readonly upTo: number;
     /** The texts before the summary in the message that replaces these messages. */
     readonly head: readonly string[];
+    /** The text that asks for the summary. */
     readonly ask: string;
+    /** The size of the next request before and after the summary. */
     readonly size: ContextSize;
     /** True if the parent's conversation is summarized, and not that of the task itself. */
     readonly isOfParent: boolean;

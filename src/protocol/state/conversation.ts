@@ -38,17 +38,20 @@ export interface Conversation {
   /** The model to which the newest request was sent, as `provider/id`. */
   model: string;
   /** The agent types that people named in the inputs of the newest request, each with the text of its input. */
-  mentioned: readonly Mention[];
+  mentioned: readonly AgentMention[];
   /** The ids of all inputs that have arrived or were withdrawn. */
   readonly inputIds: Set<string>;
   /** The transfer of a summary of the parent's conversation; null: the task gets no summary. */
   summaryTransfer: SummaryTransfer | null;
+  /** The number of tokens of the conversation, and the state of its compaction. */
   readonly compaction: Compaction;
 }
 
 /** An agent type that a person named, and the text that names it. */
-export interface Mention {
+export interface AgentMention {
+  /** The agent type. */
   readonly agent: string;
+  /** The text of the input. */
   readonly text: string;
 }
 

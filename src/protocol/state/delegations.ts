@@ -4,7 +4,8 @@ import type { LimitHit } from '../limits.ts';
 import type { FileChange } from '../tool.ts';
 
 /** The rounds of one delegation. Equal delegations in the same answer count as one round. */
-interface OwnRounds {
+export interface DelegationRounds {
+  /** The number of rounds. */
   readonly rounds: number;
   /** The turn of the newest round. */
   readonly turn: number;
@@ -16,7 +17,7 @@ interface OwnRounds {
  */
 export interface Delegations {
   /** The rounds of delegations by the task itself. */
-  readonly own: Map<string, OwnRounds>;
+  readonly own: Map<string, DelegationRounds>;
   /** The number of rounds by ended tasks below, for delegations that a task above them had made before. */
   readonly below: Map<string, number>;
   /** The number of answers with a delegation that was refused as a repetition. */

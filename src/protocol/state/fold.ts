@@ -23,7 +23,20 @@ import { applyToLifetime, steadyTime } from './steady-time.ts';
 import * as activations from './activation.ts';
 import { type TaskState, initialState } from './task-state.ts';
 
-/** Folds the events of a complete log to the state of its task. Throws for an empty log. */
+/**
+ * Folds the events of a complete log to the state of its task. Throws Error for an empty log, and for a log that does not begin
+ * with `task.created`.
+ *
+ * @example
+ * import type { Muster } from 'muster-agent';
+ * import { foldEvents, type TaskEvent, type TaskState } from 'muster-agent/events';
+ *
+ * export async function readState(muster: Muster, id: string): Promise<TaskState> {
+ *   const events: TaskEvent[] = [];
+ *   for await (const event of muster.readEvents(id)) events.push(event);
+ *   return foldEvents(events);
+ * }
+ */
 export function foldEvents(events: Iterable<TaskEvent>): TaskState {
   const log = Array.from(events);
   const rewinds = log.filter((event) => event.type === 'task.rewound');
@@ -51,8 +64,22 @@ export function applyRewoundEvent(state: TaskState, event: TaskEvent): void {
 }
 
 /**
- * Applies one event. Before a `task.rewound`, `state` must be the state at the event to which the task goes back, to which
- * `applyRewoundEvent` was applied for the events in between (see `foldEvents`).
+ * Applies one event to the state, which it changes. A log with a `task.rewound` needs `foldEvents`: before such an event, `state`
+ * must be the state at the event to which the task goes back, with the usage and the rules of the events in between.
+ *
+ * @example
+ * import type { MusterRun } from 'muster-agent';
+ * import { applyEvent, initialState, type TaskState } from 'muster-agent/events';
+ *
+ * export async function follow(run: MusterRun, show: (state: TaskState) => void): Promise<void> {
+ *   let state: TaskState | null = null;
+ *   for await (const event of run) {
+ *     if (!('seq' in event) || event.task !== run.id) continue;
+ *     if (state === null) state = initialState(event);
+ *     else applyEvent(state, event);
+ *     show(state);
+ *   }
+ * }
  */
 export function applyEvent(state: TaskState, event: TaskEvent): void {
   const { spec, activation } = state;

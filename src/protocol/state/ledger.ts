@@ -5,6 +5,7 @@ import { addUsage, toCount, toUsageCounts, NO_USAGE, type Usage } from '../model
 export interface UsageTotal {
   /** The number of answers. */
   readonly answers: number;
+  /** The sum of the usage of the answers. */
   readonly usage: Usage;
   /** The cost in USD of the answers with a known price. */
   readonly costUsd: number;

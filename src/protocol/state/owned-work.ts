@@ -26,28 +26,36 @@ export interface ChildState {
 export interface ShellState {
   /** The id of the call that started the shell. */
   readonly callId: string;
+  /** The command line. */
   readonly command: string;
   /** The path of the file with the output. */
   readonly output: string;
+  /** The time of the start, in milliseconds since the epoch. */
   readonly startedAt: number;
   /** Set if the shell is work of a server; null for a command. */
   readonly remote: RemoteReference | null;
   /** The end of the shell; null while the shell runs. */
   end: {
+    /** The way in which the shell ended. */
     readonly how: ShellEnd;
+    /** The exit code; null if a signal ended the shell, or if its end was not observed. */
     readonly exitCode: number | null;
+    /** The time of the end, in milliseconds since the epoch. */
     readonly at: number;
+    /** The processes that the command left running. Absent if there were none. */
     readonly left?: LeftProcesses;
   } | null;
 }
 
 /** The owned work of a task: the children and shells that the task has started. They must end before the task does. */
 export interface OwnedWork {
+  /** The children, by id. */
   readonly children: Map<string, ChildState>;
   /** The ids of the children that have not ended. */
   readonly openChildren: Set<string>;
   /** The id of the newest child for each item of a template. Items that are to be done again are missing. */
   readonly items: Map<number, string>;
+  /** The shells in the background, by id. */
   readonly shells: Map<string, ShellState>;
 }
 

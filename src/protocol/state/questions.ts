@@ -5,17 +5,21 @@ import { questionSubject, type Answer, type AnsweredBy, type Question } from '..
 
 /** The state of a question about a call that has no outcome yet. */
 export interface QuestionState {
+  /** The question. */
   readonly question: Question;
   /** The digest of everything that the call would do. An answer applies only to a call with this digest. */
   readonly digest: string;
   /** True if the task is parked until the question is answered. */
   readonly parks: boolean;
+  /** The time of the question, in milliseconds since the epoch. */
   readonly askedAt: number;
   /** The number of the event `question.asked`. */
   readonly seq: number;
   /** The answer; null while the question is open. */
   answer: {
+    /** The answer. */
     readonly answer: Answer;
+    /** The source of the answer. */
     readonly by: AnsweredBy;
     /** The number of the event `question.answered`. */
     readonly seq: number;
@@ -24,6 +28,7 @@ export interface QuestionState {
 
 /** A rule that the user has granted to this task and all tasks below it. New grants are in the log of the conversation. */
 export interface GrantedRule {
+  /** The rule. */
   readonly rule: PermissionRule;
   /** The number of the event `rights.granted`. */
   readonly seq: number;
@@ -31,12 +36,15 @@ export interface GrantedRule {
 
 /** An ask or deny rule that the user has set for this task and all tasks below it. */
 export interface Restriction {
+  /** The list to which the rule belongs. */
   readonly list: 'ask' | 'deny';
+  /** The rule. */
   readonly rule: PermissionRule;
 }
 
 /** A mode that the user has granted to an agent, for this task and all tasks below it. */
-interface RecordedModeGrant {
+export interface RecordedModeGrant {
+  /** The grant. */
   readonly grant: ModeGrant;
   /** The number of the event `mode.granted`. */
   readonly seq: number;

@@ -10,7 +10,7 @@ import { toolCalls, type ToolCallPart, type ToolResultPart } from '../message.ts
  */
 export interface Repetition {
   /** The newest answers with calls whose results are known, the oldest first. Only these can be part of a repetition. */
-  rounds: readonly Round[];
+  rounds: readonly CallRound[];
   /**
    * The number of times in a row that each call of the newest answer was made, including the call itself. By call id.
    */
@@ -22,8 +22,10 @@ export interface Repetition {
 }
 
 /** The calls of an answer and their results, without the ids, which always differ. Equal rounds are the same object. */
-export interface Round {
+export interface CallRound {
+  /** The calls of the answer. */
   readonly calls: readonly Pick<ToolCallPart, 'name' | 'input'>[];
+  /** The results, in the order of the calls. */
   readonly results: readonly Pick<ToolResultPart, 'text' | 'isError'>[];
 }
 
@@ -71,9 +73,9 @@ function countCalls(repetition: Repetition, calls: readonly ToolCallPart[]): voi
 export function addOpenRound(
   { rounds }: Pick<Repetition, 'rounds'>,
   { openCalls, results }: Pick<Conversation, 'openCalls' | 'results'>,
-): readonly Round[] {
+): readonly CallRound[] {
   if (openCalls.length === 0) return rounds;
-  const open: Round = {
+  const open: CallRound = {
     calls: openCalls.map(({ name, input }) => ({ name, input })),
     results: openCalls.flatMap(({ id }) => {
       const result = results.get(id);

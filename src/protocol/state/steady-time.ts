@@ -20,7 +20,7 @@ export interface Lifetime {
   /** The milliseconds from its creation to its end; null: it has not ended. */
   endedMs: number | null;
   /** The times and the epoch of the newest event. */
-  newest: Required<Stamped> & Pick<EventStamp, 'epoch'>;
+  newest: Required<Pick<EventStamp, 'ts' | 'clockShift'>> & Pick<EventStamp, 'epoch'>;
 }
 
 /**

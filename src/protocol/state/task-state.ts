@@ -1,6 +1,6 @@
 import { addFoundTools } from './found-tools.ts';
 import { defineActivity, type Activity, type RunningCall } from './activity.ts';
-import { initialAnswers, type Answers } from './answers.ts';
+import { initialAnswers, type AnswersState } from './answers.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { initialOwnedWork, type OwnedWork } from './owned-work.ts';
 import { addQuotedFiles, recordReadFiles, type CallRecord } from './call-record.ts';
@@ -45,17 +45,22 @@ export interface WorkspaceState {
 }
 
 /** The state of a task, folded from its log. The engine and all front ends use it. */
-export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
+export interface TaskState extends AnswersState, OwnedWork, InboxState, CallRecord {
   /** The specification, with the present rights, limits and model. */
   spec: TaskSpec;
+  /** The status of the task. */
   status: TaskStatus;
   /** The current activity: `doing`, or if that is null, the activity that the running calls and open questions imply. */
   readonly activity: Activity;
   /** The activity that the last event set; null: it is derived from the running calls and the open questions. */
   doing: Activity | null;
+  /** The conversation of the task with its model. */
   readonly conversation: Conversation;
+  /** The calls that the model repeats. */
   readonly repetition: Repetition;
+  /** The delegations that count as repetitions if they are made again. */
   readonly delegations: Delegations;
+  /** The present activation, or the last one of a task that has ended. */
   activation: activations.Activation;
   /** The number of calls that ran, by canonical tool name. */
   readonly toolCounts: Map<string, number>;
@@ -69,13 +74,17 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   readonly refusals: string[];
   /** The number of faults of each kind, in the order of their first occurrence. */
   readonly faults: Map<ModelFault, number>;
+  /** The warnings for the user, in their order. */
   readonly warnings: string[];
   /** The ids of the tasks that are not below this task, but that it may see and address. */
   readonly handed: Set<string>;
+  /** The list of todos of the task. */
   todos: readonly TodoItem[];
   /** The findings in the log of the task, in order. In a branch, they can be of other tasks. */
   readonly findings: BoardFinding[];
+  /** The checks of the task's work. */
   readonly acceptance: AcceptanceState;
+  /** The workspace of the task. */
   readonly workspace: WorkspaceState;
   /** True if a descendant has worked in a workspace, so that its changes can be landed. */
   hasWorkspacesBelow: boolean;
@@ -83,21 +92,32 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   reused: { readonly of: string; readonly at: number } | null;
   /** The rewind whose files are being restored; null: there is none, or it is complete. */
   rewinding: (Pick<Rewound, 'dropped' | 'files' | 'only'> & { readonly seq: number }) | null;
+  /** The reason why the task ended; null: it has not ended. */
   end: EndReason | null;
+  /** The final answer; empty while there is none. */
   result: string;
   /** The result as JSON that matches the output schema; null: there is no such result. */
   structured: { readonly value: JsonValue } | null;
+  /** The time of the creation, in milliseconds since the epoch. */
   readonly createdAt: number;
+  /** The time of the end, in milliseconds since the epoch; null: it has not ended. */
   endedAt: number | null;
+  /** The age of the task. */
   readonly lifetime: Lifetime;
+  /** The number of the newest event. */
   lastSeq: number;
   /** The number of the present ownership of the log. Each new owner begins a new epoch. */
   epoch: number;
 }
 
 /**
- * Creates the state after the first event of a log. Throws if this event is not `task.created`, because the log is then
- * not a task log.
+ * Creates the state after the first event of a log. Throws Error if this event is not `task.created`, because the log is then not a
+ * task log.
+ *
+ * @example
+ * import { initialState, type TaskEvent } from 'muster-agent/events';
+ *
+ * export const promptOf = (first: TaskEvent): string => initialState(first).spec.prompt;
  */
 export function initialState(first: TaskEvent): TaskState {
   if (first.type !== 'task.created') {

@@ -27,6 +27,7 @@ export type ProjectFileKind =
 
 /** The identity of a file of a project. */
 export interface ProjectFileName {
+  /** The purpose for which the file is read. */
   readonly kind: ProjectFileKind;
   /**
    * Absolute: the project's root without links, followed by the names by which the file was found. The names

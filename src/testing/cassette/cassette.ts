@@ -11,6 +11,7 @@ import { normalizeRequest, type NormalizedRequest } from './normalize-request.ts
 import { CassettePlayer } from './play-exchange.ts';
 import { findSentSecrets, removeSecrets } from './secrets.ts';
 
+/** The options of `startCassette`. */
 export interface CassetteOptions {
   /** The file of the recording. It is written when a recording is closed. */
   readonly file: string;
@@ -51,6 +52,22 @@ export interface Cassette {
  * Starts a cassette. With `target` it passes each request on and records the answer; without, it answers from the file without
  * network. Requests match by model, messages and names of tools; ids of calls and the system prompt do not count. A request that
  * was never recorded gets status 400, with the difference from the nearest one. Rejects if the file cannot be read.
+ *
+ * @example
+ * import { createMuster } from 'muster-agent';
+ * import { startCassette } from 'muster-agent/testing';
+ *
+ * const url = process.env['RECORD'] === '1' ? 'https://api.anthropic.com' : null;
+ * const cassette = await startCassette({
+ *   file: 'capital.json',
+ *   ...(url === null ? {} : { target: { url, apiKey: process.env['ANTHROPIC_API_KEY'] ?? '' } }),
+ * });
+ * await using muster = await createMuster({
+ *   model: 'anthropic/claude-sonnet-4-5',
+ *   environment: cassette.env('anthropic'),
+ * });
+ * console.log((await muster.run('What is the capital of France?')).output);
+ * await cassette.close();
  */
 export async function startCassette(options: CassetteOptions): Promise<Cassette> {
   const { file, target, model = 'fake-model', normalize = (text) => text } = options;

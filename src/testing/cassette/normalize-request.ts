@@ -7,11 +7,13 @@ import type { WireAttachment, WireMessage } from '../wire-request.ts';
 
 /** A request without what differs from run to run: ids of calls, boundaries of outside text, the system prompt. */
 export interface NormalizedRequest {
+  /** The HTTP method. */
   readonly method: string;
   /** The path of the URL without its query. */
   readonly path: string;
   /** The content of a request to a model. Absent for other requests. */
   readonly model?: string;
+  /** The messages, without ids and boundaries. */
   readonly messages?: JsonValue;
   /** The names of the tools. */
   readonly tools?: readonly string[];

@@ -55,7 +55,9 @@ export const ANTHROPIC_RULES: readonly StrictRule<AnthropicRequest>[] = [
 
 /** The parts of a request that the rules check. */
 export interface CheckedRequest {
+  /** The protocol of the request. */
   readonly protocol: WireProtocol;
+  /** The body of the request. */
   readonly body: JsonObject;
   /** The model of the request. Requests to Google contain it in their path and not in `body`. */
   readonly model: string;
@@ -64,6 +66,12 @@ export interface CheckedRequest {
 /**
  * Finds all published rules of the protocol's vendor that a request breaks. The vendor's server would answer with the first
  * of these violations. Returns an empty list if the server would accept the request.
+ *
+ * @example
+ * import { checkRequest, describeViolations } from 'muster-agent/testing';
+ *
+ * const body = { model: 'claude-sonnet-4-5', messages: [] };
+ * console.log(describeViolations(checkRequest({ protocol: 'anthropic', model: body.model, body })));
  */
 export function checkRequest(
   { protocol, body, model }: CheckedRequest,

@@ -1,5 +1,6 @@
 /** The servers with the Chat protocol for which different rules apply. */
 export const CHAT_SERVERS = ['openai', 'compatible', 'mistral', 'deepseek', 'google'] as const;
+/** A kind of server with the Chat protocol. */
 export type ChatServer = (typeof CHAT_SERVERS)[number];
 
 /** The default of `strict`: a fake model refuses the requests that its vendor would refuse. */
@@ -14,10 +15,10 @@ export interface StrictOptions {
   readonly chatServer?: ChatServer;
   /**
    * The parameters that this server refuses in OpenAI's two protocols, such as `stream_options`, `temperature`
-   * or `messages.reasoning_content`.
+   * or `messages.reasoning_content`. Default: none.
    */
   readonly refusedParameters?: readonly string[];
-  /** The roles of messages that this server refuses in OpenAI's two protocols, such as `developer`. */
+  /** The roles of messages that this server refuses in OpenAI's two protocols, such as `developer`. Default: none. */
   readonly refusedRoles?: readonly string[];
 }
 

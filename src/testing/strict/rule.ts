@@ -28,10 +28,17 @@ export interface StrictRule<Request> {
 }
 
 /** A violation: the rule that a request breaks, and the answer of the vendor's server. */
-export interface Violation extends Required<Pick<Breach, 'path' | 'message' | 'status'>> {
-  /** The id of the rule. */
+export interface Violation {
+  /** The id of the rule: the protocol, a slash and a name. */
   readonly rule: string;
+  /** The rule in plain words. */
   readonly requirement: string;
+  /** The path of the part that breaks the rule, in the notation of the vendor: `messages.1.content.0`. */
+  readonly path: string;
+  /** The error message of the vendor's server. */
+  readonly message: string;
+  /** The HTTP status of the vendor's answer. */
+  readonly status: number;
   /** The body of the vendor's answer. */
   readonly body: JsonObject;
 }
@@ -54,7 +61,17 @@ export function applyRules<Request>(
   );
 }
 
-/** Describes each violation in one line: the rule, the path, the requirement and the vendor's error. */
+/**
+ * Describes each violation in one line: the rule, the path, the requirement and the vendor's error. Empty for no violations.
+ *
+ * @example
+ * import assert from 'node:assert/strict';
+ * import { describeViolations, startFakeModel } from 'muster-agent/testing';
+ *
+ * const server = await startFakeModel();
+ * assert.equal(describeViolations(server.violations), '');
+ * await server.close();
+ */
 export function describeViolations(violations: readonly Violation[]): string {
   return violations
     .map(

@@ -83,7 +83,8 @@ function findKind(access: ProgramTool['access']): ToolKind {
 }
 
 function describeAccess(access: ProgramTool['access'], input: unknown, cwd: string): Access {
-  if (access === undefined || access === 'none') return NO_ACCESS;
+  if (access === 'none') return NO_ACCESS;
+  if (access === undefined) return { ...NO_ACCESS, isInProcess: true };
   const list = (read: ProgramToolAccess['reads']): readonly string[] => {
     const named = read?.(input) ?? [];
     const texts = typeof named === 'string' ? [named] : named;
@@ -98,6 +99,7 @@ function describeAccess(access: ProgramTool['access'], input: unknown, cwd: stri
     commands: list(access.commands),
     hosts: list(access.hosts),
     ...(access.onlyFetches === true ? { onlyFetches: true } : {}),
+    isInProcess: true,
   };
 }
 
