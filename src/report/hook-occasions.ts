@@ -7,12 +7,15 @@ import {
   endHookFields,
   outcomeHookFields,
 } from '../protocol/hook-fields.ts';
+import type { QuotedItem } from '../protocol/quoted-item.ts';
 import { messageText, toolCalls, type ToolCallPart } from '../protocol/message.ts';
 
 /** An occasion for hooks in a recorded task. */
 export interface RecordedOccasion extends HookOccasion {
   /** The number of the event in the log at which the hooks would have run. */
   readonly seq: number;
+  /** The names of the skills that the task had, whose hooks would have run as well. */
+  readonly skills: readonly string[];
 }
 
 /** A task in the form that hooks get, without the mode, which can change while the task runs. */
@@ -36,6 +39,7 @@ class OccasionRecorder {
   readonly #task: RecordedTask;
   readonly #inputs = new Map<string, JsonValue>();
   #mode: HookTask['mode'] = 'default';
+  #skills: readonly string[] = [];
   #answer = '';
   /** The calls of the newest answer, and the results of those that have ended. */
   #calls: readonly ToolCallPart[] = [];
@@ -51,8 +55,9 @@ class OccasionRecorder {
     const isRoot = this.#task.parentId === null;
     switch (event.type) {
       case 'task.created': {
-        const { rights, prompt } = event.spec;
+        const { rights, prompt, skills = [], enclosed } = event.spec;
         this.#mode = rights.mode;
+        this.#addSkills([...skills, ...listQuotedSkills(enclosed)]);
         if (isRoot) this.#push(seq, 'SessionStart', 'startup', { source: 'startup' });
         else this.#push(seq, 'SubagentStart', this.#task.agentType, {});
         if (isRoot) this.#push(seq, 'UserPromptSubmit', null, { prompt });
@@ -62,6 +67,7 @@ class OccasionRecorder {
         this.#mode = event.rights.mode;
         return;
       case 'input.queued':
+        this.#addSkills(listQuotedSkills(event.input.enclosed));
         if (isRoot && (event.input.kind === 'prompt' || event.input.kind === 'message'))
           this.#push(seq, 'UserPromptSubmit', null, { prompt: event.input.text });
         return;
@@ -114,6 +120,7 @@ class OccasionRecorder {
           ...this.#callFields(event),
           ...outcomeHookFields(event.text, event.error),
         });
+        if (event.facts.skill !== undefined) this.#addSkills([event.facts.skill]);
         this.#endCall(event);
         return;
       }
@@ -146,6 +153,10 @@ class OccasionRecorder {
     this.#push(seq, 'PostToolBatch', null, { tool_calls: calls });
   }
 
+  #addSkills(names: readonly string[]): void {
+    if (names.length > 0) this.#skills = [...new Set([...this.#skills, ...names])];
+  }
+
   #callFields({ callId, tool }: { readonly callId: string; readonly tool: string }) {
     return callHookFields({ id: callId, tool, input: this.#inputs.get(callId) ?? {} });
   }
@@ -157,6 +168,10 @@ class OccasionRecorder {
     fields: HookOccasion['fields'],
   ): void {
     const task = { ...this.#task, mode: this.#mode };
-    this.occasions.push({ seq, event, task, matched, fields });
+    this.occasions.push({ seq, event, task, matched, fields, skills: this.#skills });
   }
+}
+
+function listQuotedSkills(items: readonly QuotedItem[] = []): readonly string[] {
+  return items.flatMap(({ skill }) => (skill === undefined ? [] : [skill]));
 }

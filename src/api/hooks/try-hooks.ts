@@ -24,6 +24,11 @@ import type { SessionOptions } from '../setup/options.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
 import { readHookCondition } from '../../trust/hook-conditions.ts';
 import { readTree } from '../tasks/read-tree.ts';
+import {
+  findDefinitionHooks,
+  readOccasionHooks,
+  selectDefinitionHooks,
+} from '../setup/definition-hooks.ts';
 import { createConditionMatch } from './recorded-call.ts';
 
 /** The hooks that ran on one occasion, and what they said together. */
@@ -62,7 +67,13 @@ export async function tryHooks(sample: SampleOccasion, options: TrialOptions): P
   const runner = await openSessionHooks(session, { sandbox, web });
   const occasion = addConditionMatch(describeSample(sample, session), session);
   const { hooks } = await readSessionHooks(session);
-  return await runTrial(runner, hooks, { occasion, task: null, seq: null });
+  const { agentType } = occasion.task;
+  const definitions = selectDefinitionHooks(await findHooksOf(session), { agentType, skills: [] });
+  return await runTrial(runner, hooks, {
+    occasion: { ...occasion, definitions },
+    task: null,
+    seq: null,
+  });
 }
 
 /**
@@ -101,9 +112,12 @@ export async function replayHooks(
     onProblem: session.onNotice,
   });
   try {
+    const found = await findHooksOf(session);
     for (const recorded of await readOccasions(store, prefix, session.onNotice)) {
-      const { task, seq } = recorded;
-      const occasion = addConditionMatch(recorded, session);
+      const { task, seq, skills } = recorded;
+      const { agentType } = task;
+      const definitions = selectDefinitionHooks(found, { agentType, skills });
+      const occasion = { ...addConditionMatch(recorded, session), definitions };
       if ((await listDueHooks(hooks, occasion)).length === 0) continue;
       onTrial(await runTrial(runner, hooks, { occasion, task, seq }));
     }
@@ -111,6 +125,11 @@ export async function replayHooks(
     await runner.close();
     await store.close();
   }
+}
+
+/** Finds the hooks of the agents and skills of a session, as their files are now. */
+function findHooksOf({ roots: [cwd], environment, trust, plugins }: SessionConfig) {
+  return findDefinitionHooks({ cwd, environment, trust, plugins: plugins.definitions });
 }
 
 interface PlacedOccasion extends Pick<HookTrial, 'task' | 'seq'> {
@@ -140,7 +159,8 @@ async function listDueHooks(
   hooks: readonly HookDefinition[],
   occasion: HookOccasion,
 ): Promise<readonly DueHook[]> {
-  return findDueHooks(hooks, occasion, await matchConditions(hooks, occasion));
+  const all = [...hooks, ...readOccasionHooks(occasion.definitions)];
+  return findDueHooks(all, occasion, await matchConditions(all, occasion));
 }
 
 /** Adds the comparison of conditions to an occasion that is about a call. */
