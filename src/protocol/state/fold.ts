@@ -22,6 +22,7 @@ import { liveEventFilter } from '../events/rewound.ts';
 import { applyToLifetime, steadyTime } from './steady-time.ts';
 import * as activations from './activation.ts';
 import { type TaskState, initialState } from './task-state.ts';
+import { applyToTurnRules, findModelAfterCommand } from './turn-terms.ts';
 
 /** Folds the events of a complete log to the state of its task. Throws for an empty log. */
 export function foldEvents(events: Iterable<TaskEvent>): TaskState {
@@ -65,6 +66,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   applyToFaults(state, event);
   applyToOwnedWork(state, event);
   applyToInbox(state, event);
+  applyToTurnRules(state, event);
   applyToDelegations(state.delegations, event, state);
   state.lastSeq = event.seq;
   applyToLifetime(state.lifetime, event);
@@ -116,6 +118,8 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'terms.changed': {
       const { rights, limits, model, effort } = event;
       const { agent } = state.spec;
+      const before = { model: state.spec.model, failedModels: state.activation.failedModels };
+      state.modelAfterCommand = findModelAfterCommand(state, event, before);
       activations.applyModelChange(state.activation, state.spec.model, event);
       state.spec = { ...state.spec, rights, limits, model, agent: withEffort(agent, effort) };
       if (event.escalation !== undefined) state.acceptance.rung += 1;
