@@ -31,6 +31,8 @@ const QUESTION_TIMEOUT_SECONDS = { prompt: 30, agent: 60 } as const;
 /** The events at which a person waits, so that the time is shorter. */
 const SHORTER_TIMEOUTS: Readonly<Partial<Record<HookEventName, number>>> = {
   UserPromptSubmit: 30,
+  PreModelSwitch: 30,
+  PostModelSwitch: 30,
   SessionEnd: 60,
 };
 

@@ -373,6 +373,8 @@ describe.each([
       // The occasions, which first ask whether there is a hook.
       'engine/calls/call-hooks.ts',
       'engine/hook-ports.ts',
+      'engine/hooks/model-hooks.ts',
+      'engine/hooks/prompt-hooks.ts',
       'engine/hooks/run-hooks.ts',
       'engine/hooks/task-hooks.ts',
       // The description of the tool, and the list of the findings in memory.

@@ -46,7 +46,10 @@ export interface HookTrial {
 /** The occasion that a person describes on the command line. */
 export interface SampleOccasion {
   readonly event: HookEventName;
-  /** The tool, the agent, or the text of the message. Default: `Bash` for a tool, `worker` for an agent, `Hello`. */
+  /**
+   * The tool, the agent, the slash command, the MCP server, or the text of the message. Default: `Bash`, `worker`, `review`,
+   * `server`, `Hello`.
+   */
   readonly value?: string;
   /** The arguments of the call, or further fields of the occasion. Default: none. */
   readonly input?: JsonObject;
@@ -195,6 +198,15 @@ function describeSample(
   }
   if (event === 'UserPromptSubmit')
     return { event, task, matched: null, fields: { ...input, prompt: value ?? 'Hello' } };
+  if (event === 'UserPromptExpansion') {
+    const name = value ?? 'review';
+    const typed = { expansion_type: 'slash_command', command_name: name, command_args: '' };
+    return { event, task, matched: name, fields: { ...typed, prompt: `/${name}`, ...input } };
+  }
+  if (event === 'Elicitation' || event === 'ElicitationResult') {
+    const server = value ?? 'server';
+    return { event, task, matched: server, fields: { mcp_server_name: server, ...input } };
+  }
   if (event === 'Stop' || event === 'SubagentStop') {
     const fields = { ...endHookFields('', { isRepeated: false }), ...input };
     return { event, task, matched: isChild ? agentType : null, fields };

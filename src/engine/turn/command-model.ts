@@ -1,19 +1,12 @@
 import type { EventBody } from '../../protocol/events/event.ts';
 import { modelName } from '../../protocol/model.ts';
-import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
-
-/** Changes the model before a request that contains a new message of a person, if its slash command or its end asks for that. */
-export function recordCommandModel({ state, journal }: Pick<TaskRun, 'state' | 'journal'>): void {
-  const events = commandModelEvents(state);
-  if (events.length > 0) journal.record(...events);
-}
 
 /**
  * Builds the event that changes the model before a request which contains a new message of a person: to the model of the slash
  * command in it, or back to the model of the conversation. Returns no event if the model stays.
  */
-function commandModelEvents({
+export function commandModelEvents({
   conversation,
   modelAfterCommand,
   openTurn,
