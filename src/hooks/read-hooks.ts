@@ -150,7 +150,8 @@ class HooksReader {
     if (action === null) return;
     const conditioned = this.#readCondition(hook, place);
     if (conditioned === null) return;
-    const statusMessage = readHookText(hook, 'statusMessage', at);
+    // Accepted as it is in Claude Code, which shows it while the hook runs.
+    readHookText(hook, 'statusMessage', at);
     this.hooks.push({
       ...place,
       ...conditioned,
@@ -160,7 +161,6 @@ class HooksReader {
       isAsync: this.#readFlag(hook, 'async', path),
       isOnce: this.#readFlag(hook, 'once', path),
       blocksOnFailure: this.#readOnFailure(hook, path),
-      ...(statusMessage === undefined ? {} : { statusMessage }),
     });
   }
 

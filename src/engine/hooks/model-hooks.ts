@@ -35,8 +35,11 @@ async function runModelHooks(deps: EngineDeps, run: TaskRun): Promise<void> {
       const [provider = '', ...rest] = from.split('/');
       const kept = { provider, id: rest.join('/'), chain: [`a hook refused ${to}`] };
       const message = `a hook refused the change to ${to}, so ${from} goes on: ${block}`;
+      const { modelMessage, conversation } = state;
+      const isAsked = conversation.queued.some(({ id }) => id === modelMessage);
+      const forMessage = isAsked && modelMessage !== null ? { forMessage: modelMessage } : {};
       journal.record(
-        { type: 'terms.changed', rights, limits, model: kept },
+        { type: 'terms.changed', rights, limits, model: kept, ...forMessage },
         { type: 'warning', message },
       );
       return;

@@ -9,18 +9,20 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 export function commandModelEvents({
   conversation,
   modelAfterCommand,
+  modelMessage,
   openTurn,
   spec: { rights, limits, model: present },
 }: Pick<
   TaskState,
-  'conversation' | 'modelAfterCommand' | 'openTurn' | 'spec'
+  'conversation' | 'modelAfterCommand' | 'modelMessage' | 'openTurn' | 'spec'
 >): readonly EventBody[] {
   // A request that started before a crash is repeated unchanged.
   if (openTurn !== null) return [];
   const message = conversation.queued.findLast(
     ({ kind, from }) => from === 'user' && (kind === 'prompt' || kind === 'message'),
   );
-  if (message === undefined) return [];
+  // A hook may have refused the model of the message.
+  if (message === undefined || message.id === modelMessage) return [];
   const asked = message.enclosed?.findLast(({ model }) => model !== undefined)?.model;
   const model = asked ?? modelAfterCommand ?? present;
   if (modelName(model) === modelName(present)) return [];

@@ -163,7 +163,10 @@ export type EventBody =
       readonly fallback?: ReplacedModel;
       /** Set if the model takes over because the work of the model before it, `provider/id`, was not accepted. */
       readonly escalation?: { readonly from: string };
-      /** Set if the model answers until the next message of the person: the id of the message whose slash command asks for it. */
+      /**
+       * Set if the model answers until the next message of the person: the id of the message whose slash command asks for it, or
+       * asked for a model that a hook has refused.
+       */
       readonly forMessage?: string;
     }
   /** A text for the model was added to the inputs of the next request. */

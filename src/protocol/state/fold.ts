@@ -120,6 +120,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       const { agent } = state.spec;
       const before = { model: state.spec.model, failedModels: state.activation.failedModels };
       state.modelAfterCommand = findModelAfterCommand(state, event, before);
+      state.modelMessage = event.forMessage ?? state.modelMessage;
       activations.applyModelChange(state.activation, state.spec.model, event);
       state.spec = { ...state.spec, rights, limits, model, agent: withEffort(agent, effort) };
       if (event.escalation !== undefined) state.acceptance.rung += 1;

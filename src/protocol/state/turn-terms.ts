@@ -11,10 +11,12 @@ export interface TurnTerms {
   turnRules: readonly GrantedRule[];
   /** The model that the conversation has again with the next message; null: it has its own model. */
   modelAfterCommand: ResolvedModel | null;
+  /** The id of the newest message whose slash command has changed the model, or could not because a hook refused; null: none. */
+  modelMessage: string | null;
 }
 
 export function emptyTurnTerms(): TurnTerms {
-  return { messageRules: new Map(), turnRules: [], modelAfterCommand: null };
+  return { messageRules: new Map(), turnRules: [], modelAfterCommand: null, modelMessage: null };
 }
 
 /** Remembers the rules of a message of a person. `seq`: the number of the event with the message. */

@@ -9,8 +9,10 @@ import { modelName, type ResolvedModel } from '../../../src/protocol/model.ts';
 import type { ContextFile, ContextSource } from '../../../src/protocol/project-context.ts';
 import type { QuotedItem } from '../../../src/protocol/quoted-item.ts';
 import { listHookOccasions } from '../../../src/report/hook-occasions.ts';
+import { mapToolsByName } from '../../../src/replay/idle-deps.ts';
+import { rerunTree } from '../../../src/replay/rerun-tree.ts';
 import { eventsOfType, play, type Play, type Turn } from '../play.ts';
-import { MODEL, testEngine, type EngineSetup, type TestEngine } from '../support.ts';
+import { MODEL, SETTINGS, testEngine, type EngineSetup, type TestEngine } from '../support.ts';
 
 const OTHER: ResolvedModel = { provider: 'scripted', id: 'other', chain: ['call: other'] };
 
@@ -38,7 +40,7 @@ const COMMAND: QuotedItem = {
   nonce: 'n',
 };
 
-/** Sends messages one after the other, with these items. Returns what hooks were told. */
+/** Sends messages one after the other, with these items. Returns what hooks were told. A rerun does the same without hooks. */
 async function converse(
   said: Said,
   [first = [], ...later]: readonly (readonly QuotedItem[])[],
@@ -57,6 +59,9 @@ async function converse(
     });
     await resumed.end.written;
   }
+  const parts = { store: test.store, settings: SETTINGS };
+  const { tasks } = await rerunTree({ ...parts, tools: mapToolsByName(parts, []) }, run.spec.id);
+  expect(tasks.map(({ difference }) => difference)).toEqual([null]);
   return { test, run, told: hooks.occasions };
 }
 
