@@ -1,21 +1,39 @@
-import { join } from 'node:path';
-import { listProjectDirectories } from '../sys/files/project-directories.ts';
+import { isAbsolute, join } from 'node:path';
+import { isInside } from '../base/path-inside.ts';
+import { expandHome } from '../sys/files/paths.ts';
+import { listProjectDirectories, projectRoot } from '../sys/files/project-directories.ts';
 import { resolveInRoots } from '../sys/files/real-path.ts';
+import type { UserEnvironment } from './paths.ts';
 
 const CLAUDE_DIRECTORY = '.claude';
 /** The settings file that a team shares, and the personal one that stays out of version control. */
 const PROJECT_FILES = ['settings.json', 'settings.local.json'];
 
+/** A user, and the working directory: absolute and real. */
+export interface PlacedUser extends UserEnvironment {
+  readonly cwd: string;
+}
+
 /**
- * Returns the path of the user's settings file of Claude Code, and the directory that the patterns in this file are
- * relative to.
+ * Returns the path of the user's settings file of Claude Code, and the directory that the patterns in this file are relative
+ * to: `CLAUDE_CONFIG_DIR`, else `~/.claude`. A directory inside the project is not taken, because it may have come with the
+ * project.
  */
-export function userClaudeFile(home: string): {
+export function userClaudeFile(user: PlacedUser): {
   readonly path: string;
   readonly directory: string;
 } {
-  const directory = join(home, CLAUDE_DIRECTORY);
+  const directory = findChosenDirectory(user) ?? join(user.home, CLAUDE_DIRECTORY);
   return { path: join(directory, 'settings.json'), directory };
+}
+
+function findChosenDirectory({ environment, home, cwd }: PlacedUser): string | null {
+  const chosen = expandHome(environment['CLAUDE_CONFIG_DIR'] ?? '', home);
+  if (!isAbsolute(chosen)) return null;
+  const root = projectRoot(cwd);
+  const isOfProject = isInside(root, resolveInRoots(chosen, []).real);
+  // A directory that contains the user's home did not come from elsewhere with its files.
+  return isOfProject && !isInside(root, resolveInRoots(home, []).real) ? null : chosen;
 }
 
 export interface ProjectClaudeFile {

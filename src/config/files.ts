@@ -1,4 +1,4 @@
-import { projectClaudeFiles, userClaudeFile } from './claude-files.ts';
+import { projectClaudeFiles, userClaudeFile, type PlacedUser } from './claude-files.ts';
 import { readClaudeSettings, type ClaudeSettings } from './claude-settings.ts';
 import { readConfigFile } from './file-layer.ts';
 import { projectRoot } from '../sys/files/project-directories.ts';
@@ -35,14 +35,14 @@ interface FileReading {
 }
 
 /** Reads the user's files, in ascending order of precedence: the settings of Claude Code, then Muster's own. */
-export async function readUserFiles(user: UserEnvironment): Promise<readonly FileReading[]> {
+export async function readUserFiles(user: PlacedUser): Promise<readonly FileReading[]> {
   const path = userConfigFile(user);
   const own = await readTomlFile(
     { path, scope: 'user' },
     readUserSettingsFile(path),
     readConfigFile,
   );
-  const claude = userClaudeFile(user.home);
+  const claude = userClaudeFile(user);
   const settings = { ...claude, scope: 'user' } as const;
   return [...readClaudeFile(settings, readUserSettingsFile(claude.path)), own];
 }

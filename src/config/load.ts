@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { parseRules, type RuleText } from '../policy/rules/rules.ts';
 import type { RuleSet } from '../protocol/permission.ts';
-import { userClaudeFile } from './claude-files.ts';
+import { userClaudeFile, type PlacedUser } from './claude-files.ts';
 import { buildConfig, type Config } from './config.ts';
 import { readProjectConfigFiles, readUserFiles, type ConfigFile } from './files.ts';
 import type { ProjectTrust, ProjectFileKind } from '../sys/files/project-file.ts';
@@ -95,7 +95,7 @@ export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
 }
 
 /** Returns the settings of the user's own files, without project, environment and flags. */
-async function readUserSettings(user: UserEnvironment): Promise<ReadonlyMap<string, Setting>> {
+async function readUserSettings(user: PlacedUser): Promise<ReadonlyMap<string, Setting>> {
   return combineLayers((await readUserFiles(user)).map(({ layer }) => layer));
 }
 
@@ -130,13 +130,13 @@ function readRules(
  */
 function findAutonomyNotice(
   settings: ConfigReading['settings'],
-  { home }: ConfigInputs,
+  inputs: ConfigInputs,
 ): readonly ConfigNotice[] {
   const mode = settings.get('permissions.mode');
   if (mode === undefined || mode.value !== 'autonomous' || mode.source.kind === 'default')
     return [];
   const { where } = mode.source;
-  if (!where.startsWith(`${escapeLine(userClaudeFile(home).path)}:`)) return [];
+  if (!where.startsWith(`${escapeLine(userClaudeFile(inputs).path)}:`)) return [];
   const message =
     'this defaultMode sets permissions.mode to "autonomous"; set permissions.mode in your configuration for another mode';
   return [{ where, message }];
@@ -186,7 +186,7 @@ interface PreviewedFile {
 export async function previewProjectFile(
   { kind, path, directory = dirname(path) }: PreviewedFile,
   text: string,
-  user: UserEnvironment,
+  user: PlacedUser,
 ): Promise<Layer> {
   if (kind === 'permissions')
     return readClaudeSettings({ path, text, directory, scope: 'project' });

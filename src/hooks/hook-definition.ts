@@ -88,8 +88,6 @@ export interface HookDefinition {
   readonly isOnce: boolean;
   /** True if a failure of the hook counts as a refusal (`"onFailure": "block"`). */
   readonly blocksOnFailure: boolean;
-  /** The text to show while the hook runs. Absent if the file gives none. */
-  readonly statusMessage?: string;
 }
 
 /** Returns the command, the address or the question of a hook, for people. */

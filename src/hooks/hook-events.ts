@@ -10,13 +10,21 @@ export interface HookEventSupport {
 
 const ACTS: Readonly<Record<HookEventName, string>> = {
   SessionStart: 'A conversation starts or is resumed.',
+  InstructionsLoaded: 'A context file is in the system prompt of a new conversation.',
+  UserPromptExpansion:
+    'A person sends a slash command or a prompt of an MCP server, before the model gets it.',
   UserPromptSubmit: 'A person sends a message, before the model gets it.',
+  PreModelSwitch:
+    'The first request to another model is about to be sent, because a person or a command chose it.',
+  PostModelSwitch: 'The first request to another model is about to be sent.',
   PreToolUse: 'The model has called a tool, and the permission is not decided yet.',
   PermissionRequest: 'A person is about to be asked whether a call may run.',
   PermissionDenied: 'A call was refused by a rule, a mode, a person or a hook.',
   PostToolUse: 'A call has ended well.',
   PostToolUseFailure: 'A call has failed.',
   PostToolBatch: 'All calls of an answer have ended.',
+  Elicitation: 'An MCP server is about to ask a person something.',
+  ElicitationResult: 'A person has answered an MCP server, which has not got the answer yet.',
   Notification: 'Muster tells the person something, for example that a question waits.',
   SubagentStart: 'A task starts a child.',
   SubagentStop: 'A child is about to end.',
@@ -28,13 +36,7 @@ const ACTS: Readonly<Record<HookEventName, string>> = {
 };
 
 const LATER: Readonly<Record<string, string>> = {
-  UserPromptExpansion: 'Hooks are not told yet how a command was expanded.',
-  PreModelSwitch: 'Hooks are not asked yet before another model is used.',
-  PostModelSwitch: 'Hooks are not told yet that another model is used.',
-  Elicitation: 'Hooks do not answer the questions of MCP servers yet, which need other fields.',
-  ElicitationResult: 'Hooks do not see the answers to MCP servers yet.',
   ConfigChange: 'Settings are read once, when Muster starts, and nobody watches their files yet.',
-  InstructionsLoaded: 'Hooks are not told yet which context files were read.',
   FileChanged: 'Nobody watches files on the disk yet. PostToolUse comes after each call.',
   PreSkillShellCommand: 'Hooks are not asked yet about commands in the text of a skill.',
 };

@@ -2,6 +2,7 @@ import { isDeeperThan, isJsonObject, type JsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { listNamesOnOneLine, sanitizeForTerminal, sanitizeLine } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
+import { readCallFields } from './read-call-fields.ts';
 import { ReplyReader } from './reply-reader.ts';
 import type { HookEventName, HookRecord, HookVerdict } from '../protocol/hook.ts';
 
@@ -68,6 +69,10 @@ const REFUSALS: Readonly<Record<HookEventName, 'verdict' | 'block' | 'context' |
   PreToolUse: 'verdict',
   PermissionRequest: 'verdict',
   UserPromptSubmit: 'block',
+  UserPromptExpansion: 'block',
+  PreModelSwitch: 'block',
+  Elicitation: 'block',
+  ElicitationResult: 'block',
   Stop: 'block',
   SubagentStop: 'block',
   PreCompact: 'block',
@@ -75,6 +80,8 @@ const REFUSALS: Readonly<Record<HookEventName, 'verdict' | 'block' | 'context' |
   PostToolUse: 'context',
   PostToolUseFailure: 'context',
   SessionStart: 'nothing',
+  InstructionsLoaded: 'nothing',
+  PostModelSwitch: 'nothing',
   PostCompact: 'nothing',
   SubagentStart: 'nothing',
   Notification: 'nothing',
@@ -84,7 +91,12 @@ const REFUSALS: Readonly<Record<HookEventName, 'verdict' | 'block' | 'context' |
 };
 
 /** The events at which plain text of a hook is context for the model. */
-const TEXT_IS_CONTEXT: ReadonlySet<HookEventName> = new Set(['SessionStart', 'UserPromptSubmit']);
+const TEXT_IS_CONTEXT: ReadonlySet<HookEventName> = new Set([
+  'SessionStart',
+  'UserPromptSubmit',
+  'UserPromptExpansion',
+  'PostModelSwitch',
+]);
 /** The events at which a failure never counts as a refusal: a broken hook would keep a task from ending. */
 const NEVER_BLOCKED_BY_FAILURE: ReadonlySet<HookEventName> = new Set(['Stop', 'SubagentStop']);
 
@@ -242,43 +254,6 @@ function readStop(fields: ReplyReader): string | undefined {
   const goesOn = fields.flag('continue');
   const reason = fields.text('stopReason');
   return goesOn === false ? (reason ?? 'A hook ended the task.') : undefined;
-}
-
-/** The fields about a call. */
-interface CallFields {
-  readonly verdict?: 'allow' | 'ask' | 'deny' | undefined;
-  readonly reason?: string | undefined;
-  readonly updatedInput?: JsonObject | undefined;
-  /** True if the task has to end as well. */
-  readonly interrupts: boolean;
-}
-
-function readCallFields(own: ReplyReader, event: HookEventName, notes: string[]): CallFields {
-  if (event === 'PreToolUse') {
-    const said = own.choice('permissionDecision', ['allow', 'ask', 'deny', 'defer']);
-    if (said === 'defer') notes.push('it wanted to defer the decision, so a person is asked');
-    return {
-      verdict: said === 'defer' ? 'ask' : said,
-      reason: own.text('permissionDecisionReason'),
-      updatedInput: own.object('updatedInput'),
-      interrupts: false,
-    };
-  }
-  if (event !== 'PermissionRequest') return { interrupts: false };
-  const decision = own.object('decision');
-  if (decision === undefined) return { interrupts: false };
-  const fields = new ReplyReader(decision, 'hookSpecificOutput.decision.');
-  const verdict = fields.choice('behavior', ['allow', 'deny']);
-  const result = {
-    verdict,
-    reason: fields.text('message'),
-    updatedInput: fields.object('updatedInput'),
-    interrupts: fields.flag('interrupt') === true && verdict === 'deny',
-  };
-  if (decision['updatedPermissions'] !== undefined)
-    notes.push('it wanted to change permission rules, which no hook can do');
-  own.problems.push(...fields.problems);
-  return result;
 }
 
 type Refusal = Pick<HookReply, 'outcome' | 'verdict' | 'block' | 'context' | 'message'>;

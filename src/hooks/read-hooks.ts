@@ -31,6 +31,8 @@ const QUESTION_TIMEOUT_SECONDS = { prompt: 30, agent: 60 } as const;
 /** The events at which a person waits, so that the time is shorter. */
 const SHORTER_TIMEOUTS: Readonly<Partial<Record<HookEventName, number>>> = {
   UserPromptSubmit: 30,
+  PreModelSwitch: 30,
+  PostModelSwitch: 30,
   SessionEnd: 60,
 };
 
@@ -148,7 +150,8 @@ class HooksReader {
     if (action === null) return;
     const conditioned = this.#readCondition(hook, place);
     if (conditioned === null) return;
-    const statusMessage = readHookText(hook, 'statusMessage', at);
+    // Accepted as it is in Claude Code, which shows it while the hook runs.
+    readHookText(hook, 'statusMessage', at);
     this.hooks.push({
       ...place,
       ...conditioned,
@@ -158,7 +161,6 @@ class HooksReader {
       isAsync: this.#readFlag(hook, 'async', path),
       isOnce: this.#readFlag(hook, 'once', path),
       blocksOnFailure: this.#readOnFailure(hook, path),
-      ...(statusMessage === undefined ? {} : { statusMessage }),
     });
   }
 

@@ -62,7 +62,11 @@ function readApproved(record: PluginRecord, copies: PluginCopies): Plugin | stri
   const files = copies.read(record);
   if (typeof files === 'string') return files;
   try {
-    return readPlugin(files, { source: pluginId(record), entry: toEntry(record) });
+    return readPlugin(files, {
+      source: pluginId(record),
+      entry: toEntry(record),
+      directory: record.name,
+    });
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     return thrown.message;

@@ -1,4 +1,4 @@
-import { isAbsolute } from 'node:path';
+import { basename, isAbsolute } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { readRelativePath } from './plugin-paths.ts';
 
@@ -25,6 +25,24 @@ export type PluginSource =
       /** The address of the registry. Null for the user's own setting. */
       readonly registry: string | null;
     };
+
+/** Returns the name of the directory of a plugin: its own or that of its repository. Null if the source has none. */
+export function nameDirectory(source: PluginSource): string | null {
+  switch (source.kind) {
+    case 'directory':
+      return basename(source.path);
+    case 'git':
+      return basename(source.directory === '' ? source.url : source.directory).replace(
+        /\.git$/,
+        '',
+      );
+    case 'archive':
+    case 'npm':
+      return null;
+    default:
+      return source satisfies never;
+  }
+}
 
 export interface GitSource {
   readonly kind: 'git';

@@ -14,6 +14,7 @@ import {
 } from './manifest.ts';
 import { MARKETPLACE_FILE, type MarketplaceEntry } from './marketplace.ts';
 import { listPluginFilesBelow, readPluginText, type PluginFile } from './plugin-files.ts';
+import { isPluginName } from './plugin-paths.ts';
 import { describePluginProblem, type PluginProblem } from './plugin-problem.ts';
 
 /** Entries of hooks or servers, and the file that holds them. */
@@ -53,7 +54,13 @@ interface PluginContext {
   readonly source: string;
   /** The entry of the marketplace that names the plugin. Null if it comes from none. */
   readonly entry: MarketplaceEntry | null;
+  /** The name of its directory, which names a plugin without a manifest. Null if there is none. */
+  readonly directory: string | null;
 }
+
+/** Matches the usual places of the parts of a plugin. Without any of them, a directory without a manifest is no plugin. */
+const USUAL_PART =
+  /^(?:agents\/.*\.md|commands\/.*\.md|skills\/.*\/SKILL\.md|SKILL\.md|hooks\/hooks\.json|\.mcp\.json|\.lsp\.json)$/;
 
 /** The maximum size of a file with hooks or servers, in bytes. */
 const MAX_ENTRY_BYTES = 1024 * 1024;
@@ -81,7 +88,7 @@ export function readPlugin(files: readonly PluginFile[], context: PluginContext)
 
 function readManifest(
   files: readonly PluginFile[],
-  { source, entry }: PluginContext,
+  { source, entry, directory }: PluginContext,
 ): ManifestReading {
   const claude = readPluginText(files, CLAUDE_MANIFEST);
   if (entry !== null && (!entry.isStrict || claude === null)) {
@@ -93,12 +100,14 @@ function readManifest(
   if (claude !== null) return addEntry(readClaudeManifest(claude), entry);
   const gemini = readPluginText(files, GEMINI_MANIFEST);
   if (gemini !== null) return readGeminiManifest(gemini);
-  const hint = files.some(({ path }) => path === MARKETPLACE_FILE)
-    ? ' It is a marketplace: muster plugin marketplace add'
-    : '';
+  const isMarketplace = files.some(({ path }) => path === MARKETPLACE_FILE);
+  // As in Claude Code, a manifest is optional.
+  if (isPluginName(directory) && !isMarketplace && files.some(({ path }) => USUAL_PART.test(path)))
+    return readClaudeFields({ name: directory }, CLAUDE_MANIFEST);
+  const hint = isMarketplace ? ' It is a marketplace: muster plugin marketplace add' : '';
   throw new MusterError(
     'INVALID_PARAM',
-    `${source} cannot be used as a plugin: it has neither ${CLAUDE_MANIFEST} nor ${GEMINI_MANIFEST}.${hint}`,
+    `${source} cannot be used as a plugin: it has neither ${CLAUDE_MANIFEST} nor ${GEMINI_MANIFEST}, and no parts in their usual places.${hint}`,
   );
 }
 

@@ -214,6 +214,13 @@ export type FailureKind =
   | 'timeout'
   | 'cancelled';
 
+/** A model that another one replaces, because its request has failed for good. */
+export interface ReplacedModel {
+  /** The model that failed, as `provider/id`. */
+  readonly from: string;
+  readonly failure: FailureKind;
+}
+
 /** The failure of a model request. It is a value and is never thrown, so that the loop can decide what to do. */
 export interface ModelFailure {
   /** The kind of the failure. */

@@ -2,7 +2,9 @@ import { escapeTags, unescapeTags } from '../base/control-tags.ts';
 import { isJsonObject } from '../base/json.ts';
 import { lazy } from '../base/lazy.ts';
 import { isAttachmentList, type Attachment } from './attachment.ts';
+import type { ResolvedModel } from './model.ts';
 import { markOutside } from './outside-text.ts';
+import type { PermissionRule } from './permission.ts';
 import type { FileSeen } from './tool.ts';
 
 /**
@@ -36,6 +38,10 @@ export interface QuotedItem {
   readonly agent?: string;
   /** The skill whose instructions the item contains. Default: none. */
   readonly skill?: string;
+  /** The model that answers until the next message of the person. Default: that of the conversation. */
+  readonly model?: ResolvedModel;
+  /** The rules that allow calls until the next message of the person. Default: none. */
+  readonly allow?: readonly PermissionRule[];
 }
 
 /** The beginning of the notice for each kind of item. */
@@ -97,15 +103,30 @@ export function isQuotedItemList(value: unknown): boolean {
 
 function isQuotedItem(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  const { kind, name, outcome, text, nonce, attachments, read, agent, skill } = value;
+  const { kind, name, outcome, text, nonce, attachments, read, agent, skill, model, allow } = value;
   return (
     typeof kind === 'string' &&
     Object.hasOwn(LEAD_TEXTS, kind) &&
     [name, outcome, text, nonce].every((each) => typeof each === 'string') &&
     [agent, skill].every((each) => each === undefined || typeof each === 'string') &&
     (attachments === undefined || isAttachmentList(attachments)) &&
-    (read === undefined || (Array.isArray(read) && read.every(isSeen)))
+    (read === undefined || (Array.isArray(read) && read.every(isSeen))) &&
+    (model === undefined || isModel(model)) &&
+    (allow === undefined || (Array.isArray(allow) && allow.every(isRule)))
   );
+}
+
+function isModel(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { provider, id, chain } = value;
+  const texts = [provider, id, ...(Array.isArray(chain) ? chain : [null])];
+  return texts.every((each) => typeof each === 'string');
+}
+
+function isRule(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { text, tool, source } = value;
+  return [text, tool].every((each) => typeof each === 'string') && isJsonObject(source);
 }
 
 function isSeen(value: unknown): boolean {

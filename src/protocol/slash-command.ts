@@ -27,6 +27,13 @@ export interface SlashCommandDefinition {
   readonly argumentNames: readonly string[];
   /** The rules for Bash in `allowed-tools`. They allow only the shell parts of this command. */
   readonly shellRules: readonly string[];
+  /**
+   * The rules for other tools in `allowed-tools`. They allow calls until the next message of the person. Only commands of the
+   * user have any.
+   */
+  readonly turnRules: readonly string[];
+  /** The name of the model that answers until the next message of the person. Default: that of the conversation. */
+  readonly model?: string;
   /** Set if the command runs as a task of its own. Default: the agent of the conversation follows the text. */
   readonly context?: 'fork';
   /** The agent type of that task. */

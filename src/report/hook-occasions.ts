@@ -1,18 +1,28 @@
+import { dropMissing } from '../base/drop-missing.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { HookEventName, HookOccasion, HookTask } from '../protocol/hook.ts';
 import {
+  answerHookFields,
   batchHookFields,
   callHookFields,
+  elicitationHookFields,
   endHookFields,
+  expansionHookFields,
   outcomeHookFields,
 } from '../protocol/hook-fields.ts';
+import type { QuotedItem } from '../protocol/quoted-item.ts';
+import { modelName } from '../protocol/model.ts';
+import type { ServerQuestion } from '../protocol/question.ts';
+import type { TaskInput } from '../protocol/input.ts';
 import { messageText, toolCalls, type ToolCallPart } from '../protocol/message.ts';
 
 /** An occasion for hooks in a recorded task. */
 export interface RecordedOccasion extends HookOccasion {
   /** The number of the event in the log at which the hooks would have run. */
   readonly seq: number;
+  /** The names of the skills that the task had, whose hooks would have run as well. */
+  readonly skills: readonly string[];
 }
 
 /** A task in the form that hooks get, without the mode, which can change while the task runs. */
@@ -36,6 +46,13 @@ class OccasionRecorder {
   readonly #task: RecordedTask;
   readonly #inputs = new Map<string, JsonValue>();
   #mode: HookTask['mode'] = 'default';
+  #skills: readonly string[] = [];
+  /** The model of the newest request, as `provider/id`. Empty before the first one. */
+  #model = '';
+  /** True if the newest change of the model replaced a failed one. */
+  #isFallback = false;
+  /** The questions of MCP servers, by their ids. */
+  readonly #questions = new Map<string, ServerQuestion>();
   #answer = '';
   /** The calls of the newest answer, and the results of those that have ended. */
   #calls: readonly ToolCallPart[] = [];
@@ -51,19 +68,25 @@ class OccasionRecorder {
     const isRoot = this.#task.parentId === null;
     switch (event.type) {
       case 'task.created': {
-        const { rights, prompt } = event.spec;
+        const { rights, prompt, skills = [], enclosed } = event.spec;
         this.#mode = rights.mode;
+        this.#addSkills([...skills, ...listQuotedSkills(enclosed)]);
         if (isRoot) this.#push(seq, 'SessionStart', 'startup', { source: 'startup' });
         else this.#push(seq, 'SubagentStart', this.#task.agentType, {});
-        if (isRoot) this.#push(seq, 'UserPromptSubmit', null, { prompt });
+        if (isRoot) this.#pushPrompt(seq, { text: prompt, ...dropMissing({ enclosed }) });
         return;
       }
       case 'terms.changed':
         this.#mode = event.rights.mode;
+        if (modelName(event.model) !== this.#model) this.#isFallback = event.fallback !== undefined;
+        return;
+      case 'turn.started':
+        this.#pushModelChange(seq, event.model);
         return;
       case 'input.queued':
+        this.#addSkills(listQuotedSkills(event.input.enclosed));
         if (isRoot && (event.input.kind === 'prompt' || event.input.kind === 'message'))
-          this.#push(seq, 'UserPromptSubmit', null, { prompt: event.input.text });
+          this.#pushPrompt(seq, event.input);
         return;
       case 'turn.ended':
         this.#answer = messageText(event.message);
@@ -72,6 +95,7 @@ class OccasionRecorder {
         for (const { id, input } of this.#calls) this.#inputs.set(id, input);
         return;
       case 'task.resumed':
+        this.#isFallback = false;
         this.#trigger = event.compacts === undefined ? 'auto' : 'manual';
         return;
       case 'summary.started': {
@@ -99,21 +123,32 @@ class OccasionRecorder {
         this.#endCall(event);
         return;
       }
-      case 'question.asked':
-        if (event.question.kind === 'permission')
-          this.#push(
-            seq,
-            'PermissionRequest',
-            event.question.tool,
-            this.#callFields(event.question),
-          );
+      case 'question.asked': {
+        const { question } = event;
+        if (question.kind === 'permission')
+          this.#push(seq, 'PermissionRequest', question.tool, this.#callFields(question));
+        if (question.kind !== 'server') return;
+        this.#questions.set(question.id, question);
+        this.#push(seq, 'Elicitation', question.server, elicitationHookFields(question));
         return;
+      }
+      case 'question.answered': {
+        const question = this.#questions.get(event.question);
+        if (question === undefined) return;
+        const { answer } = event;
+        const values = answer.kind === 'filled' ? answer.values : undefined;
+        const other = answer.kind === 'declined' ? 'decline' : 'cancel';
+        const fields = answerHookFields(question, values === undefined ? other : 'accept', values);
+        this.#push(seq, 'ElicitationResult', question.server, fields);
+        return;
+      }
       case 'call.ended': {
         const name = event.error === null ? 'PostToolUse' : 'PostToolUseFailure';
         this.#push(seq, name, event.tool, {
           ...this.#callFields(event),
           ...outcomeHookFields(event.text, event.error),
         });
+        if (event.facts.skill !== undefined) this.#addSkills([event.facts.skill]);
         this.#endCall(event);
         return;
       }
@@ -146,6 +181,27 @@ class OccasionRecorder {
     this.#push(seq, 'PostToolBatch', null, { tool_calls: calls });
   }
 
+  #pushPrompt(seq: number, input: Pick<TaskInput, 'text' | 'enclosed'>): void {
+    const expansion = expansionHookFields(input);
+    if (expansion !== null)
+      this.#push(seq, 'UserPromptExpansion', expansion.command_name, expansion);
+    this.#push(seq, 'UserPromptSubmit', null, { prompt: input.text });
+  }
+
+  #pushModelChange(seq: number, model: string): void {
+    const from = this.#model;
+    this.#model = model;
+    if (from === '' || from === model) return;
+    const fields = { from_model: from, to_model: model };
+    const matched = model.slice(model.indexOf('/') + 1);
+    if (!this.#isFallback) this.#push(seq, 'PreModelSwitch', matched, fields);
+    this.#push(seq, 'PostModelSwitch', matched, fields);
+  }
+
+  #addSkills(names: readonly string[]): void {
+    if (names.length > 0) this.#skills = [...new Set([...this.#skills, ...names])];
+  }
+
   #callFields({ callId, tool }: { readonly callId: string; readonly tool: string }) {
     return callHookFields({ id: callId, tool, input: this.#inputs.get(callId) ?? {} });
   }
@@ -157,6 +213,10 @@ class OccasionRecorder {
     fields: HookOccasion['fields'],
   ): void {
     const task = { ...this.#task, mode: this.#mode };
-    this.occasions.push({ seq, event, task, matched, fields });
+    this.occasions.push({ seq, event, task, matched, fields, skills: this.#skills });
   }
+}
+
+function listQuotedSkills(items: readonly QuotedItem[] = []): readonly string[] {
+  return items.flatMap(({ skill }) => (skill === undefined ? [] : [skill]));
 }

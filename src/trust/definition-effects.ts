@@ -169,7 +169,8 @@ export function templateEffects(template: TemplateDefinition): readonly string[]
 
 /** Describes what a slash command would do if its file were trusted, one effect per line. Shell parts are never truncated. */
 export function commandEffects(command: SlashCommandDefinition): readonly string[] {
-  const { name, description, body, context, agent, shellRules, withoutEffect, problems } = command;
+  const { name, description, body, context, agent, model } = command;
+  const { shellRules, withoutEffect, problems } = command;
   return [
     `slash command /${name}: ${shorten(description)}`,
     ...listShellParts(command).map((line) => `runs in the shell when you type it: ${line}`),
@@ -177,6 +178,7 @@ export function commandEffects(command: SlashCommandDefinition): readonly string
     ...(context === undefined
       ? []
       : [`runs as a task${agent === undefined ? '' : `, of type ${agent}`}`]),
+    ...(model === undefined ? [] : [`model until your next message: ${model}`]),
     ...withoutEffect.map((field) => `does nothing: ${shorten(field)}`),
     ...problems.map(({ message }) => `! ${message}`),
     `text that is sent as your message: ${plural(body.split('\n').length, 'line')}; read them in the file`,

@@ -27,7 +27,7 @@ export const readHookCondition: ConditionReader = (text, source) => {
 /** Returns the directory that patterns like `/src/**` are relative to in a file of Claude Code; null for other files. */
 function findPatternDirectory({ kind, where }: HookSource): string | null {
   const directory = dirname(where);
-  if (basename(directory) !== '.claude') return null;
-  if (kind === 'user') return directory;
-  return kind === 'project' ? dirname(directory) : null;
+  // The user may have moved the directory of Claude Code. Muster's own file has another name.
+  if (kind === 'user') return basename(where) === 'settings.json' ? directory : null;
+  return kind === 'project' && basename(directory) === '.claude' ? dirname(directory) : null;
 }

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { isJsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
-import { projectClaudeFiles, userClaudeFile } from '../config/claude-files.ts';
+import { projectClaudeFiles, userClaudeFile, type PlacedUser } from '../config/claude-files.ts';
 import { userConfigDirectory, type UserEnvironment } from '../config/paths.ts';
 import { MAX_SETTINGS_BYTES, readUserSettingsFile } from '../config/settings-file.ts';
 import type { HookSource } from '../protocol/hook.ts';
@@ -66,22 +66,19 @@ export function mayHoldHooks(text: string | Buffer): boolean {
 /**
  * Reads the files with hooks. Nothing of a project's file that the user has not trusted is used.
  *
- * @param place.cwd absolute and real
+ * @param user the user and the working directory
  */
-export function readHookFiles(
-  { cwd, ...user }: UserEnvironment & { readonly cwd: string },
-  trust: ProjectTrust,
-): HookFiles {
+export function readHookFiles(user: PlacedUser, trust: ProjectTrust): HookFiles {
   const files: HookFile[] = [];
   const untrusted: { path: string; state: 'untrusted' | 'changed' }[] = [];
   const problems: string[] = [];
-  for (const path of [userClaudeFile(user.home).path, userHooksFile(user)]) {
+  for (const path of [userClaudeFile(user).path, userHooksFile(user)]) {
     const reading = readUserSettingsFile(path);
     if (reading.kind === 'broken') problems.push(`${path}: ${reading.message}`);
     if (reading.kind === 'read' && mayHoldHooks(reading.text))
       files.push({ source: { kind: 'user', where: path }, text: reading.text });
   }
-  for (const request of listProjectHookFiles(cwd, user.home)) {
+  for (const request of listProjectHookFiles(user.cwd, user.home)) {
     const { path } = request;
     const content = readProjectFile(request, TRUST_ALL);
     // A settings file that cannot be read is reported with its permissions.

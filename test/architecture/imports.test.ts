@@ -339,6 +339,58 @@ const START_OF_A_RUN = [
   'front/headless/headless.ts',
 ];
 
+/** The modules that the terminal UI imports dynamically one after the other, before its first picture. */
+const START_OF_THE_UI = [
+  'front/cli/bin.ts',
+  'front/cli/main.ts',
+  'front/cli/interactive.ts',
+  'api/open-session.ts',
+  'front/tui/tui.ts',
+];
+
+describe.each([
+  ['a run', START_OF_A_RUN],
+  ['the terminal UI', START_OF_THE_UI],
+])('the start of %s', (_, start) => {
+  it('loads nothing of hooks, slash commands, plugins, telemetry and the board but what tells whether they are used', () => {
+    const reached = [...staticallyReached(start)];
+    expect(reached).toContain('engine/engine.ts');
+    const isOptional = (file: string): boolean =>
+      /^(?:hooks|plugins|telemetry)\//.test(file) ||
+      file.startsWith('agents/commands/') ||
+      (/hook|slash|plugin|telemetry|board/.test(file) && !file.startsWith('front/'));
+    expect(reached.filter(isOptional).toSorted()).toEqual([
+      // The places of the files, and the names that a typed text may mean.
+      'agents/commands/find-command.ts',
+      'agents/commands/kind.ts',
+      // Of an agent's file, the hooks are kept as they are.
+      'agents/fields/hooks.ts',
+      'agents/loader/plugins.ts',
+      'api/session/session-hooks.ts',
+      'api/setup/plugins.ts',
+      'api/setup/telemetry.ts',
+      'config/telemetry-keys.ts',
+      // The occasions, which first ask whether there is a hook.
+      'engine/calls/call-hooks.ts',
+      'engine/hook-ports.ts',
+      'engine/hooks/model-hooks.ts',
+      'engine/hooks/prompt-hooks.ts',
+      'engine/hooks/run-hooks.ts',
+      'engine/hooks/task-hooks.ts',
+      // The description of the tool, and the list of the findings in memory.
+      'engine/task-tools/board.ts',
+      'engine/task/tree-board.ts',
+      'policy/hook-condition.ts',
+      'protocol/board.ts',
+      'protocol/hook-fields.ts',
+      'protocol/hook-text.ts',
+      'protocol/slash-text.ts',
+      'report/board-lines.ts',
+      'trust/hook-files.ts',
+    ]);
+  });
+});
+
 describe('a run', () => {
   it('loads neither the readers of other vendors’ files nor modules that only other commands need', () => {
     const reached = staticallyReached(START_OF_A_RUN);

@@ -13,6 +13,15 @@ function write(path: string, value: unknown): void {
   writeFileSync(path, JSON.stringify(value));
 }
 
+function writeText(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+function skill(name: string) {
+  return { name: 'Skill', input: { skill: name } };
+}
+
 function command(line: string, matcher = ''): readonly JsonObject[] {
   return [{ matcher, hooks: [{ type: 'command', command: line }] }];
 }
@@ -44,6 +53,36 @@ PostToolUse  POST https://x.dev/a  (once, 5 s, user: ~/.claude/settings.json)
 ! ~/.claude/settings.json: hooks.Sop: is not an event, so its hooks are not run
 `,
     ]);
+  });
+
+  it('list names the hooks of agents and skills, and their files', async () => {
+    await using world = await openWorld({ script: [] });
+    const { home, workspace } = world.sandbox;
+    const hooks = (event: string, line: string) =>
+      `hooks:\n  ${event}:\n    - hooks: [{type: command, command: ${line}}]\n`;
+    writeText(
+      join(home, '.claude/agents/worker.md'),
+      `---\nname: worker\ndescription: Works.\n${hooks('Stop', './check.sh')}  Sop: []\n---\nWork.\n`,
+    );
+    writeText(
+      join(home, '.claude/skills/look/SKILL.md'),
+      `---\nname: look\ndescription: Looks.\n${hooks('PreToolUse', './look.sh')}---\nLook.\n`,
+    );
+    writeText(
+      join(workspace, '.claude/agents/evil.md'),
+      `---\nname: evil\ndescription: Evil.\n${hooks('Stop', './evil.sh')}---\nDo.\n`,
+    );
+    const run = await world.run(['hooks', 'list']);
+    expect([run.code, inHome(world, run.stdout)]).toEqual([
+      0,
+      `Stop  ./check.sh  (600 s, agent: ~/.claude/agents/worker.md)
+PreToolUse  ./look.sh  (600 s, skill: ~/.claude/skills/look/SKILL.md)
+! ~/.claude/agents/worker.md: hooks.Sop: is not an event, so its hooks are not run
+`,
+    ]);
+    const tried = await world.run(['hooks', 'test', 'SubagentStop', 'worker']);
+    expect(inHome(world, tried.stdout)).toContain('runs ./check.sh (~/.claude/agents/worker.md)');
+    expect((await world.run(['hooks', 'test', 'Stop'])).stdout).toBe('Stop: no hook\n');
   });
 
   it('test runs the hooks of an event and shows what they say', async () => {
@@ -134,6 +173,39 @@ PostToolUse  POST https://x.dev/a  (once, 5 s, user: ~/.claude/settings.json)
         },
       ]);
       expect(existsSync(mark)).toBe(false);
+    },
+  );
+
+  it.skipIf(!HAS_BUBBLEWRAP)(
+    'test --replay runs the hooks of the agents and skills that a task had',
+    async () => {
+      await using world = await openWorld({
+        files: { 'a.txt': 'a' },
+        script: callsInTurn([bash('echo one')], [skill('look')], [bash('echo two')]),
+      });
+      const { home } = world.sandbox;
+      const look = join(home, '.claude/skills/look/SKILL.md');
+      const text = (front: string) => `---\nname: look\ndescription: Looks.\n${front}---\nLook.\n`;
+      writeText(look, text(''));
+      const ran = await world.run([
+        '-p',
+        'go',
+        '--permission-mode',
+        'autonomous',
+        '--output-format',
+        'json',
+      ]);
+      const { task_id: id } = envelopeOf(ran).data;
+      const guard = '{type: command, command: "echo no >&2; exit 2"}';
+      writeText(look, text(`hooks:\n  PreToolUse:\n    - hooks: [${guard}]\n`));
+      const run = await world.run(['hooks', 'test', '--replay', id, '--json']);
+      expect(JSON.parse(run.stdout)).toMatchObject([
+        {
+          occasion: { event: 'PreToolUse', matched: 'Bash' },
+          hooks: [{ where: look }],
+          outcome: { verdict: { verdict: 'deny' } },
+        },
+      ]);
     },
   );
 

@@ -180,7 +180,7 @@ describe('muster mcp serve', () => {
     const still = await call(served, 'TaskOutput', { task_id: slow.task_id, wait_seconds: 0 });
     expect(resultOf(still).status).toBe('running');
     const page = await call(served, 'TaskOutput', { task_id: quick.task_id, offset: 40_000 });
-    expect(page.structuredContent).toMatchObject({ result: long.trimEnd().slice(40_000) });
+    expect(resultOf(page).result?.trimEnd()).toBe(long.slice(40_000).trimEnd());
     await call(served, 'TaskSend', { task_id: quick.task_id, message: 'More.' });
     const more = await call(served, 'TaskOutput', { task_id: quick.task_id });
     expect(resultOf(more)).toMatchObject({ status: 'completed', result: 'More of it.' });
@@ -241,13 +241,12 @@ describe('muster mcp serve', () => {
     stdin?.write('{"jsonrpc":"2.0","id":4,"method":"tools/list"}\n');
     await waitUntilPasses(() => expect(running.output()).toContain('"id":4'));
     stdin?.end();
-    const { code, stdout, stderr } = await running.finished;
+    const { code, stdout } = await running.finished;
     const messages = stdout
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { id: number; error?: unknown });
     const errors = messages.filter(({ error }) => error !== undefined).map(({ id }) => id);
     expect({ code, errors }).toEqual({ code: 0, errors: [2, 3] });
-    expect(stderr).toContain('a message of the client');
   });
 });

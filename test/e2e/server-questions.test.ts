@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { needs } from '../needs.ts';
@@ -120,3 +120,28 @@ it('a log message of a server is printed with --verbose', async () => {
   const run = await world.run(['-p', 'go', ...ALLOW, '--verbose']);
   expect(run.stderr).toContain('! warning: main: MCP server demo (warning): disk is 90 % full');
 });
+
+it.each(['Elicitation', 'ElicitationResult'])(
+  'a hook of %s declines for the user',
+  async (event) => {
+    await using world = await openAskingWorld('book');
+    const { home, workspace } = world.sandbox;
+    const input = join(workspace, 'input.json');
+    const hook = { type: 'command', command: `cat > ${input}; exit 2` };
+    mkdirSync(join(home, '.claude'));
+    writeFileSync(
+      join(home, '.claude/settings.json'),
+      JSON.stringify({ hooks: { [event]: [{ matcher: 'demo', hooks: [hook] }] } }),
+    );
+    const run = await world.run(['-p', 'Book a room', ...ALLOW]);
+    expect(run.code).toBe(0);
+    expect(JSON.parse(lastResults(world.model)[0]?.text ?? '')).toEqual({ action: 'decline' });
+    const asked = { message: 'Which room do you want?', requested_schema: { type: 'object' } };
+    expect(JSON.parse(readFileSync(input, 'utf8'))).toMatchObject({
+      hook_event_name: event,
+      mcp_server_name: 'demo',
+      mode: 'form',
+      ...(event === 'Elicitation' ? asked : { action: 'cancel' }),
+    });
+  },
+);

@@ -101,6 +101,37 @@ describe('a slash command', () => {
     expect(world.model.requests).toEqual([]);
   });
 
+  it('has its own model and allows calls until the next message', async () => {
+    await using world = await openWorld({
+      files: { 'a.txt': 'one' },
+      script: callsInTurn([{ name: 'Write', input: { file_path: 'b.txt', content: 'b' } }]),
+    });
+    const front = '---\nmodel: claude-other-1\nallowed-tools: Write(b.txt)\n---\n';
+    atHome(world.sandbox, { '.claude/commands/note.md': `${front}Write it down.\n` });
+    const run = await world.run(['-p', '/note', '--output-format', 'json']);
+    const { task_id: id } = envelopeOf(run).data;
+    expect(lastResults(world.model).map(({ isError }) => isError)).toEqual([false]);
+    await world.run(['-p', 'And now?', '--resume', id]);
+    const models = world.model.requests.map(({ model }) => model);
+    expect(models.slice(0, 2)).toEqual(['claude-other-1', 'claude-other-1']);
+    expect(models.at(-1)).not.toBe('claude-other-1');
+    const list = await world.run(['commands', 'show', 'note']);
+    expect(list.stdout).toContain('  model until your next message: claude-other-1\n');
+    expect(list.stdout).toContain('  allowed until your next message: Write(b.txt)\n');
+  });
+
+  it('of a project allows no call', async () => {
+    await using world = await openWorld({
+      files: {
+        '.claude/commands/note.md': '---\nallowed-tools: Write\n---\nWrite it down.\n',
+      },
+      script: callsInTurn([{ name: 'Write', input: { file_path: 'b.txt', content: 'b' } }]),
+    });
+    await world.run(['trust', 'add', '--yes']);
+    const run = await world.run(['-p', '/note']);
+    expect([run.code, lastResults(world.model).map(({ isError }) => isError)]).toEqual([0, [true]]);
+  });
+
   it('is an error if there is none of this name, and a path is a message', async () => {
     await using world = await openWorld({ script: () => ({ text: 'Yes.' }) });
     atHome(world.sandbox, { '.claude/commands/review.md': REVIEW });
@@ -274,8 +305,8 @@ describe.concurrent('a slash command with the built program', () => {
       '  slash command /ship: Ship it',
       '  runs in the shell when you type it: git push $1',
       '  its shell parts run without a question if they fit: Bash(git push:*)',
-      '  does nothing: allowed-tools: Read — it allows only shell parts of the command; your rules and the mode decide about all other calls.',
-      '  does nothing: model: opus — the command runs with the model of the conversation.',
+      '  model until your next message: opus',
+      '  does nothing: allowed-tools: Read — only a command of your own allows calls; your rules and the mode decide about them.',
       '  text that is sent as your message: 1 line; read them in the file',
     ]);
     const listed = await world.run(['commands', 'list']);
@@ -285,8 +316,8 @@ describe.concurrent('a slash command with the built program', () => {
       `  ${join(world.sandbox.workspace, '.claude/commands/ship.md')} · project, claude`,
       '  shell: git push $1',
       '  its shell parts may run: Bash(git push:*)',
-      '  no effect: allowed-tools: Read — it allows only shell parts of the command; your rules and the mode decide about all other calls.',
-      '  no effect: model: opus — the command runs with the model of the conversation.',
+      '  model until your next message: opus',
+      '  no effect: allowed-tools: Read — only a command of your own allows calls; your rules and the mode decide about them.',
       '',
     ];
     expect(listed.stdout.split('\n')).toEqual(expected);

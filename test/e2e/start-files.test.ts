@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { BIN, Sandbox } from './muster.ts';
@@ -100,6 +100,14 @@ it('a run loads the code of slash commands only if one is typed', () => {
   const plain = loadedFiles(...RUN_PROMPT, 'where is the parser?');
   expect(plain.filter(isOfCommands)).toEqual([]);
   expect(loadedFilesWith({}, [...RUN_PROMPT, '/find'], files).filter(isOfCommands)).toEqual(code);
+});
+
+it('a run loads what the tool Board does only if it is called', () => {
+  const run = [...RUN_PROMPT, 'where is the parser?'];
+  expect(loadedFiles(...run).filter((name) => name === 'board-calls')).toEqual([]);
+  expect(readdirSync(dirname(BIN)).filter((name) => name.startsWith('board-calls-'))).not.toEqual(
+    [],
+  );
 });
 
 /** What the program meets on a Node that lacks what it is built on. */

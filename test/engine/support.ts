@@ -21,6 +21,7 @@ import type {
   ResolvedModel,
 } from '../../src/protocol/model.ts';
 import type { PermissionMode, PermissionRule, Rights } from '../../src/protocol/permission.ts';
+import type { QuotedItem } from '../../src/protocol/quoted-item.ts';
 import type { SkillDefinition } from '../../src/protocol/skill.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
@@ -148,7 +149,8 @@ export interface TestEngine {
   readonly inbox: Inbox;
   /** All events, in the order in which they were published. */
   readonly events: TaskEvent[];
-  start(prompt: string): TaskRun;
+  /** @param enclosed the items that the person sends along. Default: none */
+  start(prompt: string, enclosed?: readonly QuotedItem[]): TaskRun;
 }
 
 /** Creates the real engine with a store in memory and a scripted model. */
@@ -218,7 +220,7 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
     store,
     inbox,
     events,
-    start: (prompt) =>
+    start: (prompt, enclosed = []) =>
       engine.start({
         prompt,
         rights,
@@ -227,6 +229,7 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
         agent: setup.agent ?? MAIN_AGENT,
         model: MODEL,
         source: 'sdk',
+        enclosed,
       }),
   };
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../src/base/json.ts';
+import type { JsonObject, JsonValue } from '../../src/base/json.ts';
 import {
   readHookOutput,
   type HookEnd,
@@ -105,9 +105,61 @@ describe('an exit code', () => {
   });
 });
 
+describe('events at which a person or another model is involved', () => {
+  const specific = (hookEventName: HookEventName, fields: JsonObject) =>
+    exited({ stdout: JSON.stringify({ hookSpecificOutput: { hookEventName, ...fields } }) });
+  const refused = { outcome: 'blocked', code: 0, block: 'A hook gave no reason.' };
+
+  it.each<[HookEventName, JsonObject, object]>([
+    ['Elicitation', { action: 'decline' }, refused],
+    ['Elicitation', { action: 'cancel' }, refused],
+    [
+      'Elicitation',
+      { action: 'accept', content: { name: 'me' } },
+      { ...OK, message: 'it answered the server, which only a person may do' },
+    ],
+    ['ElicitationResult', { action: 'decline', content: {} }, refused],
+    ['PreModelSwitch', { permissionDecision: 'allow' }, OK],
+    [
+      'PreModelSwitch',
+      { permissionDecision: 'deny', permissionDecisionReason: 'too dear' },
+      { ...refused, block: 'too dear' },
+    ],
+    [
+      'PreModelSwitch',
+      { permissionDecision: 'ask' },
+      { ...OK, message: 'it wanted a person to be asked, which does not happen here' },
+    ],
+    ['PostModelSwitch', { additionalContext: 'hi' }, { ...OK, context: 'hi' }],
+    ['UserPromptExpansion', { additionalContext: 'hi' }, { ...OK, context: 'hi' }],
+  ])('%s with %j', (event, fields, expected) => {
+    expect(read(specific(event, fields), { event })).toEqual(expected);
+  });
+
+  it.each(['Elicitation', 'ElicitationResult', 'PreModelSwitch', 'UserPromptExpansion'] as const)(
+    'the exit code 2 refuses %s',
+    (event) => {
+      expect(read(exited({ code: 2, stderr: 'no' }), { event })).toMatchObject({ block: 'no' });
+    },
+  );
+
+  it('nothing refuses a context file or a model that is used already', () => {
+    for (const event of ['InstructionsLoaded', 'PostModelSwitch'] as const)
+      expect(read(exited({ code: 2, stderr: 'no' }), { event })).toMatchObject({
+        outcome: 'failed',
+        message: 'no',
+      });
+  });
+});
+
 describe('plain text', () => {
   it.each(HOOK_EVENTS)('at %s is context only where a conversation or prompt begins', (event) => {
-    const isContext = event === 'SessionStart' || event === 'UserPromptSubmit';
+    const isContext = [
+      'SessionStart',
+      'UserPromptExpansion',
+      'UserPromptSubmit',
+      'PostModelSwitch',
+    ].includes(event);
     const expected = isContext ? { ...OK, context: 'hello' } : OK;
     expect(read(exited({ stdout: 'hello\n' }), { event })).toEqual(expected);
     expect(read({ kind: 'answered', status: 200, body: 'hello' }, { event })).toEqual({

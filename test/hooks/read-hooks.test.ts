@@ -60,7 +60,6 @@ describe('a settings file', () => {
           timeoutMs: 5_000,
           isAsync: true,
           isOnce: true,
-          statusMessage: 'checking',
         },
         {
           ...DEFAULTS,

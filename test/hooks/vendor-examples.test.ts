@@ -279,6 +279,61 @@ const EXAMPLES: readonly Example[] = [
     log: ['ran'],
   },
   {
+    source: `${REFERENCE}#userpromptexpansion`,
+    hooks: {
+      UserPromptExpansion: on(
+        '^release$',
+        command(`echo '{"decision": "block", "reason": "not today"}'`),
+      ),
+    },
+    occasion: {
+      event: 'UserPromptExpansion',
+      matched: 'release',
+      fields: { command_name: 'release' },
+    },
+    says: { block: 'not today' },
+  },
+  {
+    source: `${REFERENCE}#userpromptexpansion (a plugin with a banner)`,
+    from: { kind: 'plugin', where: '/x/hooks.json', pluginRoot: '/x' },
+    hooks: { UserPromptExpansion: on('^kit:scan$', command(LOG)) },
+    occasion: { event: 'UserPromptExpansion', matched: 'kit:scan', fields: {} },
+    log: ['ran'],
+  },
+  {
+    source: `${REFERENCE}#instructionsloaded`,
+    hooks: { InstructionsLoaded: on('session_start', command(LOG)) },
+    occasion: { event: 'InstructionsLoaded', matched: 'session_start', fields: {} },
+    log: ['ran'],
+  },
+  {
+    source: `${REFERENCE}#premodelswitch`,
+    hooks: {
+      PreModelSwitch: on(
+        'claude-big.*',
+        command(
+          `echo '${specific('PreModelSwitch', { permissionDecision: 'deny', permissionDecisionReason: 'too dear' })}'`,
+        ),
+      ),
+    },
+    occasion: { event: 'PreModelSwitch', matched: 'claude-big-1', fields: {} },
+    says: { block: 'too dear' },
+  },
+  {
+    source: `${REFERENCE}#elicitation`,
+    hooks: {
+      Elicitation: on('demo', command(`echo '${specific('Elicitation', { action: 'decline' })}'`)),
+    },
+    occasion: { event: 'Elicitation', matched: 'demo', fields: { mcp_server_name: 'demo' } },
+    says: { block: 'A hook gave no reason.' },
+  },
+  {
+    source: `${REFERENCE}#elicitationresult`,
+    hooks: { ElicitationResult: on('other', command(LOG)) },
+    occasion: { event: 'ElicitationResult', matched: 'demo', fields: {} },
+    log: [],
+  },
+  {
     source: `${REFERENCE}#configchange`,
     hooks: { ConfigChange: always(command('audit')) },
     occasion: write('a'),

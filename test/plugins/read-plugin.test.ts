@@ -175,11 +175,15 @@ it('has the name, version and description of its manifest', () => {
 });
 
 it.each([
-  ['no manifest', {}, 'it has neither .claude-plugin/plugin.json nor gemini-extension.json.'],
+  [
+    'no manifest',
+    {},
+    'it has neither .claude-plugin/plugin.json nor gemini-extension.json, and no parts in their usual places.',
+  ],
   [
     'only a marketplace',
     { '.claude-plugin/marketplace.json': {} },
-    'it has neither .claude-plugin/plugin.json nor gemini-extension.json. It is a marketplace: muster plugin marketplace add',
+    'it has neither .claude-plugin/plugin.json nor gemini-extension.json, and no parts in their usual places. It is a marketplace: muster plugin marketplace add',
   ],
   ['a manifest that is a list', { [MANIFEST]: [] }, `${MANIFEST}: it must contain a JSON object`],
   [
@@ -295,5 +299,40 @@ describe('with an entry of a marketplace', () => {
       '.claude-plugin/marketplace.json',
       ['extra.md'],
     ]);
+  });
+});
+
+describe('a directory without a manifest', () => {
+  const parts: Texts = {
+    'agents/a.md': 'A.',
+    'skills/s/SKILL.md': 'S.',
+    'commands/x/c.md': 'C.',
+    'hooks/hooks.json': { hooks: { Stop: [] } },
+    '.mcp.json': { mcpServers: { db: { command: 'db' } } },
+  };
+
+  it('is a plugin with the name of the directory and the parts in their usual places', () => {
+    const plugin = read(parts, null, 'my-kit');
+    expect(plugin.manifest).toMatchObject({ format: 'claude', name: 'my-kit', version: null });
+    expect(plugin.parts).toEqual({
+      agents: ['agents'],
+      skills: ['skills'],
+      commands: ['commands'],
+      hooks: [{ file: 'hooks/hooks.json', value: { Stop: [] } }],
+      mcpServers: [{ file: '.mcp.json', value: { db: { command: 'db' } } }],
+      lspServers: [],
+    });
+    expect(plugin.problems).toEqual([]);
+  });
+
+  it.each<[string, Texts, string | null]>([
+    ['no part in its usual place', { 'README.md': 'Read.', 'agents/a.txt': 'A.' }, 'kit'],
+    ['no name of its own', parts, null],
+    ['a name that no plugin may have', parts, 'my kit'],
+    ['a marketplace', { ...parts, '.claude-plugin/marketplace.json': {} }, 'kit'],
+  ])('with %s is no plugin', (_, files, directory) => {
+    expect(() => read(files, null, directory)).toThrow(
+      'kit cannot be used as a plugin: it has neither .claude-plugin/plugin.json nor gemini-extension.json',
+    );
   });
 });

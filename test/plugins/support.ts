@@ -21,8 +21,12 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-export function read(texts: Texts, entry: MarketplaceEntry | null = null) {
-  return readPlugin(toFiles(texts), { source: 'kit', entry });
+export function read(
+  texts: Texts,
+  entry: MarketplaceEntry | null = null,
+  directory: string | null = null,
+) {
+  return readPlugin(toFiles(texts), { source: 'kit', entry, directory });
 }
 
 /** A directory with a data directory and a project, gone when it is disposed of. */

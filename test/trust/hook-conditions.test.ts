@@ -4,6 +4,7 @@ import type { HookSource } from '../../src/protocol/hook.ts';
 import { readHookCondition } from '../../src/trust/hook-conditions.ts';
 
 const USER: HookSource = { kind: 'user', where: '/home/u/.claude/settings.json' };
+const MOVED: HookSource = { kind: 'user', where: '/x/cc/settings.json' };
 const OWN: HookSource = { kind: 'user', where: '/home/u/.config/muster/hooks.json' };
 const PROJECT: HookSource = { kind: 'project', where: '/p/.claude/settings.json' };
 const PLUGIN: HookSource = { kind: 'plugin', where: '/x/.claude/hooks.json', pluginRoot: '/x' };
@@ -13,6 +14,7 @@ it.each<[string, HookSource, readonly string[], readonly string[], string | null
   ['run_shell_command(git *)', OWN, ['Bash(git *)'], ['Bash(git *)'], null],
   // A pattern with one slash is relative to the file in Claude Code, and to the workspace in Muster.
   ['Edit(/src/**)', PROJECT, ['Edit(//p/src/**)', 'Edit(/src/**)'], ['Edit(//p/src/**)'], null],
+  ['Edit(/a)', MOVED, ['Edit(//x/cc/a)', 'Edit(/a)'], ['Edit(//x/cc/a)'], null],
   ['Edit(/a)', USER, ['Edit(//home/u/.claude/a)', 'Edit(/a)'], ['Edit(//home/u/.claude/a)'], null],
   ['Edit(/src/**)', OWN, ['Edit(/src/**)'], ['Edit(/src/**)'], null],
   ['Edit(/src/**)', PLUGIN, ['Edit(/src/**)'], ['Edit(/src/**)'], null],

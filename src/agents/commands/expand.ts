@@ -6,7 +6,7 @@ import {
   type Placeholder,
   type TextPiece,
 } from './parse-body.ts';
-import { quoteShellText, quoteTypedArgument, type QuotedArgument } from './shell-argument.ts';
+import { quoteDirectory, quoteTypedArgument, type QuotedArgument } from './shell-argument.ts';
 
 /** A part of the text of a command in which the arguments have been inserted. */
 export interface ExpandedPart {
@@ -152,31 +152,31 @@ function expandShell(
       continue;
     }
     const quoted: string[] = [];
-    for (const word of wordsOf(piece, values)) {
+    for (const [index, word] of wordsOf(piece, values).entries()) {
+      const ahead = before + `${ARGUMENT} `.repeat(index);
       const result = isDirectory(piece)
         ? quoteDirectory(word, before)
-        : quoteTypedArgument(word, { before, command });
-      if (!result.ok) {
-        return { ok: false, problem: describeUnsafe(pieces, { word, place: result.place }) };
-      }
+        : quoteTypedArgument(word, { before: ahead, command });
+      if (!result.ok) return { ok: false, problem: describeUnsafe(pieces, word, result) };
       quoted.push(result.text);
     }
     line += quoted.join(' ');
-    before += 'x';
+    before += isDirectory(piece) ? 'x' : ARGUMENT;
   }
   return { ok: true, line };
 }
 
-/** Quotes the directory of the plugin, which nobody has typed. */
-function quoteDirectory(directory: string, before: string): QuotedArgument {
-  const text = quoteShellText(directory, before);
-  return text === null ? { ok: false, place: 'where it cannot be quoted' } : { ok: true, text };
-}
+/** Stands for an argument in the command up to a place. */
+const ARGUMENT = '\0';
 
 function describeUnsafe(
   pieces: readonly TextPiece[],
-  { word, place }: { readonly word: string; readonly place: string },
+  word: string,
+  { refused, place }: Extract<QuotedArgument, { ok: false }>,
 ): string {
   const written = pieces.map((piece) => (typeof piece === 'string' ? piece : '…')).join('');
-  return `its shell part ${JSON.stringify(written)} has the argument ${JSON.stringify(word)} ${place}, and it cannot be quoted safely there: only letters, digits and _./:@%+,- are accepted, and no - at the beginning. Type such an argument, or change the file`;
+  const said = `its shell part ${JSON.stringify(written)} has the argument ${JSON.stringify(word)} ${place}`;
+  return refused === 'option'
+    ? `${said}. Type an argument that does not begin with -, or write -- right before the placeholder in the file if the program takes that`
+    : `${said}, and it cannot be quoted safely there: only letters, digits and _./:@%+,- are accepted, and no - at the beginning. Type such an argument, or change the file`;
 }

@@ -2,7 +2,12 @@ import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { SlashCommandDefinition } from '../../protocol/slash-command.ts';
 import { fieldText, readSingleLine } from '../fields/common.ts';
 import type { FieldReader } from '../fields/field-reader.ts';
-import { findUnlimitedGrants, splitSpecifier, splitToolList } from '../fields/tool-grants.ts';
+import {
+  findUnlimitedGrants,
+  readToolGrants,
+  splitSpecifier,
+  splitToolList,
+} from '../fields/tool-grants.ts';
 import { removeControls } from '../parsing/fields.ts';
 import { readArgumentNames, readHint } from '../skills/fields.ts';
 
@@ -28,6 +33,8 @@ export type CommandFields = Pick<
   | 'argumentHint'
   | 'argumentNames'
   | 'shellRules'
+  | 'turnRules'
+  | 'model'
   | 'context'
   | 'agent'
   | 'withoutEffect'
@@ -38,9 +45,9 @@ export function readCommandFields(reader: FieldReader, body: string): CommandFie
   const description = readDescriptionOrBeginning(reader, body);
   const argumentHint = readHint(reader);
   const argumentNames = readArgumentNames(reader);
-  const tools = readShellRules(reader);
+  const tools = readAllowedTools(reader);
   const task = readTask(reader);
-  const model = readSingleLine(reader.take('model')?.value);
+  const model = readModel(reader, task.fields);
   const effort = readSingleLine(reader.take('effort')?.value);
   const inactive = INACTIVE_FIELDS.filter((name) => reader.take(name) !== undefined);
   for (const name of READ_FIELDS) reader.take(name);
@@ -48,14 +55,12 @@ export function readCommandFields(reader: FieldReader, body: string): CommandFie
     description,
     ...(argumentHint === undefined ? {} : { argumentHint }),
     argumentNames,
-    shellRules: tools.rules,
+    ...tools,
     ...task.fields,
+    ...model.fields,
     withoutEffect: [
-      ...tools.withoutEffect,
       ...task.withoutEffect,
-      ...(model === undefined
-        ? []
-        : [`model: ${model} — the command runs with the model of the conversation.`]),
+      ...model.withoutEffect,
       ...(effort === undefined
         ? []
         : [`effort: ${effort} — the command runs with the effort of the conversation.`]),
@@ -72,39 +77,65 @@ function readDescriptionOrBeginning(reader: FieldReader, body: string): string {
   return truncate(collapseWhitespace(line.replace(/^#+\s*/, '')).trim(), MAX_FALLBACK_LENGTH);
 }
 
-/** Reads whether the command runs as a task: `context: fork` of Claude Code, or `subtask: true` of opencode. */
+/** The agent of opencode that does everything, as the agent of the conversation does here. */
+const MAIN_AGENT_OF_OPENCODE = 'build';
+
+/**
+ * Reads whether the command runs as a task: `context: fork` of Claude Code, or `subtask: true` of opencode. In opencode, the
+ * agent that a command names takes over the conversation. The agent of a conversation never changes here, so a task does it.
+ */
 function readTask(reader: FieldReader) {
   const context = readSingleLine(reader.take('context')?.value);
   const subtask = reader.take('subtask')?.value;
-  const agent = readSingleLine(reader.take('agent')?.value);
-  const isTask = context === 'fork' || subtask === true;
-  if (isTask) {
-    return {
-      fields: { context: 'fork', ...(agent === undefined ? {} : { agent }) },
-      withoutEffect: [],
-    } as const;
-  }
-  const isOdd = context !== undefined && context !== 'inline' && context !== 'inherit';
+  const named = readSingleLine(reader.take('agent')?.value);
+  const isOfOpencode = reader.vendor === 'opencode';
+  const isMain = isOfOpencode && named?.toLowerCase() === MAIN_AGENT_OF_OPENCODE;
+  const agent = isMain ? undefined : named;
+  const isTask =
+    context === 'fork' ||
+    subtask === true ||
+    (isOfOpencode && agent !== undefined && subtask !== false);
+  const fields: Pick<CommandFields, 'context' | 'agent'> = isTask
+    ? { context: 'fork', ...(agent === undefined ? {} : { agent }) }
+    : {};
+  const isOdd = !isTask && context !== undefined && context !== 'inline' && context !== 'inherit';
   return {
-    fields: {},
+    fields,
     withoutEffect: [
       ...(isOdd ? [`context: ${context} — only fork has an effect.`] : []),
-      ...(agent === undefined
+      ...(isMain
+        ? [
+            `agent: ${named} — the agent for everything in opencode has no equivalent with this name.`,
+          ]
+        : []),
+      ...(isTask || agent === undefined
         ? []
         : [
             `agent: ${agent} — the agent of the conversation follows the text; with subtask: true or context: fork, a task of this agent does.`,
           ]),
     ],
-  } as const;
+  };
 }
 
+/** Reads the model of the turn. A task has the model of its agent. */
+function readModel(reader: FieldReader, { context }: Pick<CommandFields, 'context'>) {
+  const model = readSingleLine(reader.take('model')?.value);
+  if (model === undefined || model.toLowerCase() === 'inherit')
+    return { fields: {}, withoutEffect: [] };
+  return context === undefined
+    ? { fields: { model }, withoutEffect: [] }
+    : { fields: {}, withoutEffect: [`model: ${model} — the task has the model of its agent.`] };
+}
+
+const NO_RULES: Pick<CommandFields, 'shellRules' | 'turnRules'> = { shellRules: [], turnRules: [] };
+
 /**
- * Reads the rules for Bash in `allowed-tools`, which allow the shell parts of the command. For other tools the field has
- * no effect: the rules and the mode of the conversation decide about the calls that follow.
+ * Reads `allowed-tools`: the rules for Bash, which allow the shell parts of the command, and those for other tools, which
+ * allow calls in its turn.
  */
-function readShellRules(reader: FieldReader) {
+function readAllowedTools(reader: FieldReader): typeof NO_RULES {
   const field = reader.take('allowed-tools');
-  if (field === undefined || field.value === null) return { rules: [], withoutEffect: [] };
+  if (field === undefined || field.value === null) return NO_RULES;
   const words = splitToolList(field.value);
   if (words === undefined) {
     reader.warn(
@@ -112,7 +143,7 @@ function readShellRules(reader: FieldReader) {
       '`allowed-tools` cannot be read. Write `Bash(git diff:*)`.',
       field.line,
     );
-    return { rules: [], withoutEffect: [] };
+    return NO_RULES;
   }
   const isShell = (word: string): boolean =>
     findUnlimitedGrants(reader, splitSpecifier(word)?.name ?? word).some(
@@ -124,13 +155,10 @@ function readShellRules(reader: FieldReader) {
     const inside = splitSpecifier(word)?.inside.trim() ?? '*';
     return inside === '*' || inside === ':*' ? 'Bash' : `Bash(${inside})`;
   });
+  const { names, limited } = readToolGrants(reader, others, field.line);
+  const limits = limited?.limits.flatMap((limit) => limit.rules) ?? [];
   return {
-    rules: [...new Set(rules)],
-    withoutEffect:
-      others.length === 0
-        ? []
-        : [
-            `allowed-tools: ${others.join(', ')} — it allows only shell parts of the command; your rules and the mode decide about all other calls.`,
-          ],
+    shellRules: [...new Set(rules)],
+    turnRules: [...(limited?.unlimited ?? names), ...limits],
   };
 }

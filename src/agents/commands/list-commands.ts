@@ -23,6 +23,10 @@ export interface CommandListing
   /** The shell parts, as they stand in the file. */
   readonly shell: readonly string[];
   readonly shellRules: readonly string[];
+  /** The rules that allow calls until the next message. */
+  readonly turnRules: readonly string[];
+  /** The name of the model that answers until the next message, or null for that of the conversation. */
+  readonly model: string | null;
   /** A sentence for each field of the file that has no effect. */
   readonly withoutEffect: readonly string[];
   /** The reason why the name runs something else, or null. */
@@ -64,7 +68,7 @@ function describeCommand(
   names: OtherNames,
 ): Omit<CommandListing, keyof ListingState> {
   const { name, description, path, scope, argumentHint, context, agent } = command;
-  const { shellRules, withoutEffect, problems } = command;
+  const { shellRules, turnRules, model = null, withoutEffect, problems } = command;
   return {
     name,
     description,
@@ -76,6 +80,8 @@ function describeCommand(
     agent: context === undefined ? null : (agent ?? names.defaultAgent),
     shell: listShellParts(command),
     shellRules,
+    turnRules,
+    model,
     withoutEffect,
     hidden: findHidingReason(command, names),
     warnings: problems,

@@ -91,9 +91,9 @@ function createCommand(
     return failedFile(file, { code: 'no-instructions', message });
   }
   const reader = createFieldReader({ path, vendor: syntax, fields, problems });
-  const fieldsOfFile = readCommandFields(reader, body);
-  // A plugin has no rights of its own.
-  const known = pluginDirectory === undefined ? fieldsOfFile : withoutShellRules(fieldsOfFile);
+  const isOfPlugin = pluginDirectory !== undefined;
+  const owner = isOfPlugin ? 'plugin' : scope === 'user' ? 'user' : 'project';
+  const known = limitRules(readCommandFields(reader, body), owner);
   const command = {
     name,
     body,
@@ -108,12 +108,34 @@ function createCommand(
   return { items: [{ ...command, problems: reader.problems() }], problems: [] };
 }
 
-/** Removes the rules that allow shell parts, and notes that they have no effect. */
-function withoutShellRules(fields: CommandFields): CommandFields {
-  const { shellRules, withoutEffect } = fields;
-  if (shellRules.length === 0) return fields;
-  const note = `allowed-tools: ${shellRules.join(', ')} — a command of a plugin allows nothing; your rules and the mode decide about its shell parts.`;
-  return { ...fields, shellRules: [], withoutEffect: [note, ...withoutEffect] };
+/**
+ * Removes the rules that a command may not have, and notes that they have no effect: only a command of the user allows calls,
+ * and a plugin has no rights of its own.
+ */
+function limitRules(
+  { shellRules, turnRules, ...fields }: CommandFields,
+  owner: 'user' | 'project' | 'plugin',
+): CommandFields {
+  if (owner === 'user') return { ...fields, shellRules, turnRules };
+  const isPlugin = owner === 'plugin';
+  const notes = [
+    ...(isPlugin && shellRules.length > 0
+      ? [
+          `allowed-tools: ${shellRules.join(', ')} — a command of a plugin allows nothing; your rules and the mode decide about its shell parts.`,
+        ]
+      : []),
+    ...(turnRules.length === 0
+      ? []
+      : [
+          `allowed-tools: ${turnRules.join(', ')} — only a command of your own allows calls; your rules and the mode decide about them.`,
+        ]),
+  ];
+  return {
+    ...fields,
+    shellRules: isPlugin ? [] : shellRules,
+    turnRules: [],
+    withoutEffect: [...notes, ...fields.withoutEffect],
+  };
 }
 
 /** Returns the fields that nothing has read, and reports them as unknown. */

@@ -2,7 +2,7 @@ import { lazy } from '../../base/lazy.ts';
 
 /** A shell part around the place of an argument. */
 export interface ShellPlace {
-  /** The command up to the argument, with plain words in the place of earlier arguments. */
+  /** The command up to the argument, with a NUL character in the place of each earlier argument. */
   readonly before: string;
   /** The command with `$ARGUMENT` in the place of every argument. */
   readonly command: string;
@@ -34,6 +34,9 @@ const ARITHMETIC = /\(\(|\[/;
 /** Matches a command whose program the shell or an argument decides. */
 const CHOSEN_PROGRAM =
   /(?:^|[;&|({\n!])[ \t]*(?:(?:then|do|else|elif|if|while|until|time|exec|command|builtin|env|nohup|nice)[ \t]+)*(?:\w+=[^\s$(]*[ \t]+)*[^\s;&|()={!]*[$`]/;
+/** Matches an option right before a place that takes code in many programs, as `-c` does in shells. */
+const CODE_OPTION =
+  /(?:^|\s)(?:-[ce]|--?(?:eval|exec|execute|command|cmd|code|run|script)|-execdir|-ok(?:dir)?)(?:=|[ \t]+)$/i;
 /** Matches the options of `test` and `printf` that take the name of a variable, which may have an index. */
 const VARIABLE_OPTION = /\s-[vR]/;
 
@@ -51,6 +54,7 @@ export function findCodePlace({ before, command }: ShellPlace): string | null {
   const interpreter = INTERPRETER().exec(bare)?.[0] ?? DOT_COMMAND.exec(bare)?.[0].trim();
   if (interpreter !== undefined) return `in a command with ${interpreter}, which may run it`;
   if (CHOSEN_PROGRAM.test(bare)) return 'in a command whose program is not written in the file';
+  if (CODE_OPTION.test(before)) return 'behind an option that often takes code';
   const isVariable = VARIABLE_OPTION.test(bare) && /\b(?:test|printf)\b/.test(bare);
   return isVariable ? 'in a command that takes the name of a variable' : null;
 }
@@ -74,4 +78,20 @@ export function findQuotation(before: string): Quotation {
     else if (char === '$' && before[at + 1] === '(' && state === 'double') return 'unclear';
   }
   return state;
+}
+
+/** Matches what separates the words of a command. */
+const SEPARATOR = /[\s;|&()<>]/;
+/** Matches `--` as the last word, apart from arguments. */
+const AFTER_DASHES = /\s--[ \t]+(?:\0+[ \t]+)*$/;
+
+/**
+ * Tells whether an argument that begins with `-` would be an option at an unquoted place. It would not inside of a word, and
+ * behind `--`. Between `--` and the place only arguments may stand: in `env -- git log`, the `--` belongs to another program.
+ */
+export function isOptionPlace({ before }: Pick<ShellPlace, 'before'>): boolean {
+  if (AFTER_DASHES.test(before)) return false;
+  const word = before.split(SEPARATOR).at(-1) ?? '';
+  // Quotation marks, arguments and variables can be empty.
+  return /[$`{}]/.test(word) || word.replaceAll(/["'\0]/g, '') === '';
 }

@@ -24,6 +24,11 @@ import type { SessionOptions } from '../setup/options.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
 import { readHookCondition } from '../../trust/hook-conditions.ts';
 import { readTree } from '../tasks/read-tree.ts';
+import {
+  findDefinitionHooks,
+  readOccasionHooks,
+  selectDefinitionHooks,
+} from '../setup/definition-hooks.ts';
 import { createConditionMatch } from './recorded-call.ts';
 
 /** The hooks that ran on one occasion, and what they said together. */
@@ -41,7 +46,10 @@ export interface HookTrial {
 /** The occasion that a person describes on the command line. */
 export interface SampleOccasion {
   readonly event: HookEventName;
-  /** The tool, the agent, or the text of the message. Default: `Bash` for a tool, `worker` for an agent, `Hello`. */
+  /**
+   * The tool, the agent, the slash command, the MCP server, or the text of the message. Default: `Bash`, `worker`, `review`,
+   * `server`, `Hello`.
+   */
   readonly value?: string;
   /** The arguments of the call, or further fields of the occasion. Default: none. */
   readonly input?: JsonObject;
@@ -62,7 +70,13 @@ export async function tryHooks(sample: SampleOccasion, options: TrialOptions): P
   const runner = await openSessionHooks(session, { sandbox, web });
   const occasion = addConditionMatch(describeSample(sample, session), session);
   const { hooks } = await readSessionHooks(session);
-  return await runTrial(runner, hooks, { occasion, task: null, seq: null });
+  const { agentType } = occasion.task;
+  const definitions = selectDefinitionHooks(await findHooksOf(session), { agentType, skills: [] });
+  return await runTrial(runner, hooks, {
+    occasion: { ...occasion, definitions },
+    task: null,
+    seq: null,
+  });
 }
 
 /**
@@ -101,9 +115,12 @@ export async function replayHooks(
     onProblem: session.onNotice,
   });
   try {
+    const found = await findHooksOf(session);
     for (const recorded of await readOccasions(store, prefix, session.onNotice)) {
-      const { task, seq } = recorded;
-      const occasion = addConditionMatch(recorded, session);
+      const { task, seq, skills } = recorded;
+      const { agentType } = task;
+      const definitions = selectDefinitionHooks(found, { agentType, skills });
+      const occasion = { ...addConditionMatch(recorded, session), definitions };
       if ((await listDueHooks(hooks, occasion)).length === 0) continue;
       onTrial(await runTrial(runner, hooks, { occasion, task, seq }));
     }
@@ -111,6 +128,11 @@ export async function replayHooks(
     await runner.close();
     await store.close();
   }
+}
+
+/** Finds the hooks of the agents and skills of a session, as their files are now. */
+function findHooksOf({ roots: [cwd], environment, trust, plugins }: SessionConfig) {
+  return findDefinitionHooks({ cwd, environment, trust, plugins: plugins.definitions });
 }
 
 interface PlacedOccasion extends Pick<HookTrial, 'task' | 'seq'> {
@@ -140,7 +162,8 @@ async function listDueHooks(
   hooks: readonly HookDefinition[],
   occasion: HookOccasion,
 ): Promise<readonly DueHook[]> {
-  return findDueHooks(hooks, occasion, await matchConditions(hooks, occasion));
+  const all = [...hooks, ...readOccasionHooks(occasion.definitions)];
+  return findDueHooks(all, occasion, await matchConditions(all, occasion));
 }
 
 /** Adds the comparison of conditions to an occasion that is about a call. */
@@ -175,6 +198,15 @@ function describeSample(
   }
   if (event === 'UserPromptSubmit')
     return { event, task, matched: null, fields: { ...input, prompt: value ?? 'Hello' } };
+  if (event === 'UserPromptExpansion') {
+    const name = value ?? 'review';
+    const typed = { expansion_type: 'slash_command', command_name: name, command_args: '' };
+    return { event, task, matched: name, fields: { ...typed, prompt: `/${name}`, ...input } };
+  }
+  if (event === 'Elicitation' || event === 'ElicitationResult') {
+    const server = value ?? 'server';
+    return { event, task, matched: server, fields: { mcp_server_name: server, ...input } };
+  }
   if (event === 'Stop' || event === 'SubagentStop') {
     const fields = { ...endHookFields('', { isRepeated: false }), ...input };
     return { event, task, matched: isChild ? agentType : null, fields };

@@ -71,7 +71,11 @@ export async function showPlugin(name: string, state: StateOptions): Promise<Plu
   const row = toRow(record, copies);
   const files = copies.read(record);
   if (typeof files === 'string') return { ...row, description: null, effects: [] };
-  const plugin = readPlugin(files, { source: row.id, entry: toEntry(record) });
+  const plugin = readPlugin(files, {
+    source: row.id,
+    entry: toEntry(record),
+    directory: record.name,
+  });
   const { description } = plugin.manifest;
   return { ...row, description, effects: await describePlugin(plugin, files) };
 }

@@ -12,7 +12,7 @@ import {
   pluginId,
   type PluginRecord,
 } from '../../plugins/plugin-records.ts';
-import { describePluginSource } from '../../plugins/plugin-source.ts';
+import { describePluginSource, nameDirectory } from '../../plugins/plugin-source.ts';
 import { toEntry } from '../../plugins/active-plugins.ts';
 import { readPlugin } from '../../plugins/read-plugin.ts';
 import { openApprovalList } from '../../trust/approval-list.ts';
@@ -89,7 +89,11 @@ async function propose(
   const copies = new PluginCopies(approvalDirectory(state));
   const { environment, cwd: project } = state;
   const { files, leftOut, commit } = await fetchFiles(source, { environment, project, signal });
-  const plugin = readPlugin(files, { source: describePluginSource(source), entry });
+  const plugin = readPlugin(files, {
+    source: describePluginSource(source),
+    entry,
+    directory: nameDirectory(source),
+  });
   const { name, version, description, format } = plugin.manifest;
   const approved = {
     hash: hashPluginFiles(files),
@@ -137,6 +141,10 @@ async function compareWithInstalled(
 ): Promise<PluginDifference | null> {
   const files = copies.read(before);
   if (typeof files === 'string') return null;
-  const plugin = readPlugin(files, { source: pluginId(before), entry: toEntry(before) });
+  const plugin = readPlugin(files, {
+    source: pluginId(before),
+    entry: toEntry(before),
+    directory: before.name,
+  });
   return comparePlugins({ files, effects: await describePlugin(plugin, files) }, after);
 }

@@ -93,9 +93,10 @@ function toTermsEvents(deps: EngineDeps, run: TaskRun, terms: ResumeTerms): read
   const { spec, state } = run;
   const { settings } = deps;
   const rights = computeRights(run, terms);
-  // A fallback model is used only until the end of the activation. Then the first model that failed is used again.
-  const recorded =
-    state.end === null ? spec.model : (state.activation.failedModels[0] ?? spec.model);
+  // A fallback model is used only until the end of the activation, and the model of a slash command only for its turn. Then the
+  // model before them is used again.
+  const own = state.modelAfterCommand ?? state.activation.failedModels[0] ?? spec.model;
+  const recorded = state.end === null ? spec.model : own;
   const model = terms.model ?? recorded;
   const call: RunLimits = { ...dropMissing({ maxTurns: terms.maxTurns }), ...terms.limits };
   const hasNewLimits = state.end !== null || Object.keys(call).length > 0;

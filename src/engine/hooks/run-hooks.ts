@@ -12,6 +12,7 @@ import type {
 import { truncate } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
+import { createNotice } from '../../protocol/notice-text.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -115,6 +116,14 @@ export async function runHooks(
   );
   if (outcome.stop !== undefined) run.stop(stopOrder('client', `a hook ended it: ${outcome.stop}`));
   return outcome;
+}
+
+/** Adds texts of hooks to the next request, once for each occasion of an activation. */
+export function queueContext(run: TaskRun, occasion: string, context: readonly string[]): void {
+  if (context.length === 0) return;
+  const id = `hook-${run.state.activation.number}-${occasion}`;
+  const text = context.map((each) => `A hook says: ${each}`).join('\n');
+  run.journal.record({ type: 'input.queued', input: createNotice(id, text) });
 }
 
 /** The hooks of each tree whose ignored permissions were reported in this process. */

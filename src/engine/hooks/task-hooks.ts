@@ -5,7 +5,8 @@ import type { EndReason } from '../../protocol/end-reason.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { describeHookTask, hasHooks, runHooks } from './run-hooks.ts';
+import { runExpansionHooks, runInstructionHooks } from './prompt-hooks.ts';
+import { describeHookTask, hasHooks, queueContext, runHooks } from './run-hooks.ts';
 
 /** The maximum number of times that hooks make a task go on instead of ending, in one activation. */
 const MAX_STOP_ROUNDS = 25;
@@ -19,6 +20,7 @@ export async function runStartHooks(deps: EngineDeps, run: TaskRun): Promise<voi
     if (deps.hooks?.beginSession(describeHookTask(deps.store, run)) !== true) return;
     const source = state.activation.number === 0 ? 'startup' : 'resume';
     queueContext(run, 'start', await runSessionStartHooks(deps, run, source));
+    if (source === 'startup') await runInstructionHooks(deps, run);
     return;
   }
   run.isKnownToHooks = true;
@@ -35,14 +37,18 @@ export async function runStartHooks(deps: EngineDeps, run: TaskRun): Promise<voi
  * withdrawn, and the task ends.
  */
 export async function runPromptHooks(deps: EngineDeps, run: TaskRun): Promise<void> {
-  if (run.parent !== null || !hasHooks(deps, run, 'UserPromptSubmit')) return;
-  for (const { id, kind, text } of run.state.conversation.queued) {
+  const isHeard = (['UserPromptSubmit', 'UserPromptExpansion'] as const).some((event) =>
+    hasHooks(deps, run, event),
+  );
+  if (run.parent !== null || !isHeard) return;
+  for (const input of run.state.conversation.queued) {
+    const { id, kind, text } = input;
     if ((kind !== 'prompt' && kind !== 'message') || run.messagesSeenByHooks.has(id)) continue;
-    const { block, context } = await runHooks(deps, run, {
-      event: 'UserPromptSubmit',
-      about: id,
-      fields: { prompt: text },
-    });
+    const expanded = await runExpansionHooks(deps, run, input);
+    const about = { event: 'UserPromptSubmit', about: id, fields: { prompt: text } } as const;
+    const submitted = expanded.block === undefined ? await runHooks(deps, run, about) : expanded;
+    const { block } = submitted;
+    const context = [...new Set([...expanded.context, ...submitted.context])];
     if (block !== undefined) {
       run.journal.record({ type: 'input.withdrawn', ids: [id] });
       run.stop(stopOrder('client', `a hook refused the message: ${block}`));
@@ -163,12 +169,4 @@ function stopRoundPrefix({ state }: TaskRun): string {
 function countStopRounds(run: TaskRun): number {
   const prefix = stopRoundPrefix(run);
   return [...run.state.conversation.inputIds].filter((id) => id.startsWith(prefix)).length;
-}
-
-/** Adds texts of hooks to the next request, once for each occasion of an activation. */
-function queueContext(run: TaskRun, occasion: string, context: readonly string[]): void {
-  if (context.length === 0) return;
-  const id = `hook-${run.state.activation.number}-${occasion}`;
-  const text = context.map((each) => `A hook says: ${each}`).join('\n');
-  run.journal.record({ type: 'input.queued', input: createNotice(id, text) });
 }

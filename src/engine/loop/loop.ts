@@ -26,6 +26,7 @@ import {
 import { escalationEvents } from '../acceptance/decide-acceptance.ts';
 import { determineFlags } from '../results/determine-flags.ts';
 import * as hooks from '../hooks/task-hooks.ts';
+import { changeModel } from '../hooks/model-hooks.ts';
 import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
@@ -306,9 +307,9 @@ async function takeTurn(
   await run.slot.take();
   await run.journal.syncNewestAnswer();
   run.cancellation.turnSignal.throwIfAborted();
+  await changeModel(deps, run);
   const room = await makeRoom(deps, run);
-  if (room.kind === 'none') return room.ending;
-  if (room.kind === 'changed') return null;
+  if (room.kind !== 'enough') return room.kind === 'none' ? room.ending : null;
   const outcome = await runTurn(deps, run, toolChoice);
   switch (outcome.kind) {
     case 'answered':

@@ -1,6 +1,8 @@
 import { rejectOnAbort } from '../../base/async.ts';
 import { newId } from '../../base/ids.ts';
 import { decideServerQuestion } from '../../policy/decide-question.ts';
+import { answerHookFields, elicitationHookFields } from '../../protocol/hook-fields.ts';
+import { runHooks } from '../hooks/run-hooks.ts';
 import type { AnswerToServer, QuestionOfServer } from '../../protocol/server-message.ts';
 import type { ServerQuestion } from '../../protocol/question.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -24,11 +26,31 @@ interface AskingCall {
 }
 
 /**
- * Asks the user a question of an MCP server, and waits for the answer. If nobody can be asked, the question is cancelled
+ * Asks the user a question of an MCP server, and waits for the answer. Hooks may decline before and after that. If nobody can be asked, the question is cancelled
  * at once with a warning. If the signal aborts, the server no longer waits, and the question is withdrawn. Never rejects
  * because of a stop: the server is then told that its question is cancelled.
  */
 export async function askForServer(
+  deps: EngineDeps,
+  run: TaskRun,
+  asking: AskingCall,
+  question: QuestionOfServer & { readonly signal: AbortSignal },
+): Promise<AnswerToServer> {
+  const about = asking.callId;
+  const matched = question.server;
+  const asked = { about, matched, fields: elicitationHookFields(question) };
+  const before = await runHooks(deps, run, { event: 'Elicitation', ...asked });
+  if (before.block !== undefined) return DECLINED;
+  const answer = await askUser(deps, run, asking, question);
+  // The server no longer waits, and its call may have ended.
+  if (question.signal.aborted) return answer;
+  const values = answer.action === 'accept' ? answer.values : undefined;
+  const fields = answerHookFields(question, answer.action, values);
+  const after = await runHooks(deps, run, { event: 'ElicitationResult', about, matched, fields });
+  return after.block === undefined ? answer : DECLINED;
+}
+
+async function askUser(
   { inbox }: Pick<EngineDeps, 'inbox'>,
   run: TaskRun,
   { callId, tool, runWait }: AskingCall,
@@ -74,3 +96,4 @@ export async function askForServer(
 }
 
 const CANCELLED: AnswerToServer = { action: 'cancel' };
+const DECLINED: AnswerToServer = { action: 'decline' };

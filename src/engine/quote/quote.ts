@@ -7,6 +7,7 @@ import { describeExcess, inspectAttachment } from '../../tools/attachments/inspe
 import { describeAttachment, type Attachment, type AttachPort } from '../../protocol/attachment.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
+import type { SlashCommandDefinition } from '../../protocol/slash-command.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { createQuoteAttachPort } from '../calls/attachment-ports.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -53,7 +54,7 @@ export interface QuotedItems {
   readonly task: string;
   /** The quoted items, in order. */
   readonly enclosures: readonly QuotedItem[];
-  /** One line for each item that could not be quoted, with the reason. */
+  /** One line for each item that could not be quoted and each term of a slash command that cannot be had, with the reason. */
   readonly problems: readonly string[];
 }
 
@@ -82,7 +83,10 @@ export async function quoteItems(
   for (const image of images) await addImage(collector, image, attach);
   const context = { attach, signal };
   const command = await quoteCommandOrNone(deps, recipient, { ...shell, words, signal });
-  for (const item of command?.items ?? []) collector.addRequired(item);
+  const terms = await readTermsOrNone(deps, recipient, command?.command);
+  for (const item of command?.items ?? [])
+    collector.addRequired(item.kind === 'slash_command' ? { ...item, ...terms?.fields } : item);
+  for (const problem of terms?.problems ?? []) collector.note(problem);
   const prompt = command === null ? await quotePrompt(deps, recipient, words, context) : [];
   for (const item of prompt) {
     if (item.kind === 'prompt') collector.addRequired(item);
@@ -131,6 +135,18 @@ async function quoteCommandOrNone(
   if (readSlashText(message.words) === null) return null;
   const { quoteSlashCommand } = await import('./slash-command.ts');
   return await quoteSlashCommand(deps, recipient, message);
+}
+
+/** Reads what a slash command sets for its turn. The code for this is loaded only for a command that sets anything. */
+async function readTermsOrNone(
+  deps: EngineDeps,
+  recipient: RecipientTask,
+  command: SlashCommandDefinition | undefined,
+) {
+  if (command === undefined) return null;
+  if (command.model === undefined && command.turnRules.length === 0) return null;
+  const { readTurnTerms } = await import('./turn-terms.ts');
+  return readTurnTerms(deps, recipient, command);
 }
 
 function nameMention(mention: string | MentionedResource): string {
@@ -193,7 +209,12 @@ class QuoteCollector {
   }
 
   reportProblem(name: string, reason: string): void {
-    this.problems.push(`${name} is not quoted: ${reason}`);
+    this.note(`${name} is not quoted: ${reason}`);
+  }
+
+  /** Adds a line about the message. */
+  note(line: string): void {
+    this.problems.push(line);
   }
 
   /** Reports in one line the names that look like names of files but belong to none. */

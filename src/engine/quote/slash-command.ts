@@ -26,6 +26,8 @@ interface QuotedSlashCommand {
   readonly text: string;
   /** The paths of further files that the command sends. */
   readonly files: readonly string[];
+  /** The command from a file; absent for a skill. */
+  readonly command?: SlashCommandDefinition;
 }
 
 /** The maximum number of shell parts that one command runs. */
@@ -85,6 +87,7 @@ export async function quoteSlashCommand(
     items: [createCommandItem(command, { name, text }), ...outputs],
     text,
     files: parts.flatMap((part) => (part.kind === 'file' ? [part.text] : [])),
+    command,
   };
 }
 

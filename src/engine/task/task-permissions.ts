@@ -111,10 +111,16 @@ export class TaskPermissions {
     ];
   }
 
-  /** Returns the rules that the user has granted to this task, and to the tasks above it, since they were created. */
+  /**
+   * Returns the rules that the user has granted to this task, and to the tasks above it, since they were created, also those
+   * of a slash command for its turn.
+   */
   granted(): readonly PermissionRule[] {
     const { parent, task } = this.parts;
-    const own = task.state.granted.flatMap(({ rule, seq }) => (this.isTrusted(seq) ? [rule] : []));
+    const { granted, turnRules } = task.state;
+    const own = [...granted, ...turnRules].flatMap(({ rule, seq }) =>
+      this.isTrusted(seq) ? [rule] : [],
+    );
     const above = parent?.granted() ?? [];
     return own.length === 0 ? above : [...own, ...above];
   }

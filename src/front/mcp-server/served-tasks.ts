@@ -29,12 +29,14 @@ export type WaitOutcome =
   | { readonly kind: 'asks'; readonly question: Question }
   | { readonly kind: 'runs' };
 
+export type AgentEventListener = (event: TaskEvent, agent: string) => void;
+
 export interface WaitOptions {
   readonly signal: AbortSignal;
   /** The maximum time in milliseconds. Default: until the task ends or asks. */
   readonly ms?: number;
-  /** Called with each event of the task and of the tasks below it. */
-  readonly onEvent?: (event: TaskEvent) => void;
+  /** Called with each event of the task and of the tasks below it, and with the name of the agent of that task. */
+  readonly onEvent?: AgentEventListener;
 }
 
 /** The maximum length of the description of a task, in characters. */
@@ -44,8 +46,9 @@ interface Entry {
   readonly id: string;
   readonly agent: string;
   readonly description: string;
-  readonly tasks: Set<string>;
-  readonly listeners: Set<(event: TaskEvent) => void>;
+  /** The name of the agent of the task and of each task below it. */
+  readonly agents: Map<string, string>;
+  readonly listeners: Set<AgentEventListener>;
   run: Run | null;
   result: ResultEnvelope | null;
   /** The error with which the run could not start or failed; null if there is none. */
@@ -69,7 +72,7 @@ export class ServedTasks {
       id: newId(),
       agent,
       description: prompt.trim().replaceAll(/\s+/g, ' ').slice(0, MAX_DESCRIPTION),
-      tasks: new Set(),
+      agents: new Map(),
       listeners: new Set(),
       run: null,
       result: null,
@@ -77,7 +80,7 @@ export class ServedTasks {
       ended: deferred(),
     };
     const { id } = entry;
-    entry.tasks.add(id);
+    entry.agents.set(id, agent);
     const run = this.#session.start({ id, prompt, agent, source: 'mcp' }, this.#listener(entry));
     this.#entries.set(id, entry);
     this.#follow(entry, run);
@@ -151,14 +154,15 @@ export class ServedTasks {
   }
 
   /** Returns the newest open question of a task or of the tasks below it. */
-  #questionOf({ tasks }: Entry): Question | undefined {
-    return this.#session.questions().find(({ question }) => tasks.has(question.task))?.question;
+  #questionOf({ agents }: Entry): Question | undefined {
+    return this.#session.questions().find(({ question }) => agents.has(question.task))?.question;
   }
 
   #listener(entry: Entry): (event: TaskEvent) => void {
     return (event) => {
-      entry.tasks.add(event.task);
-      for (const listener of entry.listeners) listener(event);
+      if (event.type === 'task.created') entry.agents.set(event.task, event.spec.agent.name);
+      const agent = entry.agents.get(event.task) ?? entry.agent;
+      for (const listener of entry.listeners) listener(event, agent);
     };
   }
 

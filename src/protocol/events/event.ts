@@ -14,7 +14,7 @@ import type { AssistantMessage } from '../message.ts';
 import type {
   Amount,
   Effort,
-  FailureKind,
+  ReplacedModel,
   ModelFailure,
   ResolvedModel,
   Silence,
@@ -164,13 +164,14 @@ export type EventBody =
       /** The effort of the requests from here on; null for that of the model. Absent if it does not change. */
       readonly effort?: Effort | null;
       /** Set if the model replaces a failed model until the task ends. */
-      readonly fallback?: {
-        /** The model that failed, as `provider/id`. */
-        readonly from: string;
-        readonly failure: FailureKind;
-      };
+      readonly fallback?: ReplacedModel;
       /** Set if the model takes over because the work of the model before it, `provider/id`, was not accepted. */
       readonly escalation?: { readonly from: string };
+      /**
+       * Set if the model answers until the next message of the person: the id of the message whose slash command asks for it, or
+       * asked for a model that a hook has refused.
+       */
+      readonly forMessage?: string;
     }
   /** A text for the model was added to the inputs of the next request. */
   | { readonly type: 'input.queued'; readonly input: TaskInput }

@@ -22,6 +22,7 @@ import { liveEventFilter } from '../events/rewound.ts';
 import { applyToLifetime, steadyTime } from './steady-time.ts';
 import * as activations from './activation.ts';
 import { type TaskState, initialState } from './task-state.ts';
+import { applyToTurnRules, findModelAfterCommand } from './turn-terms.ts';
 
 /**
  * Folds the events of a complete log to the state of its task. Throws Error for an empty log, and for a log that does not begin
@@ -92,6 +93,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   applyToFaults(state, event);
   applyToOwnedWork(state, event);
   applyToInbox(state, event);
+  applyToTurnRules(state, event);
   applyToDelegations(state.delegations, event, state);
   state.lastSeq = event.seq;
   applyToLifetime(state.lifetime, event);
@@ -143,6 +145,9 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'terms.changed': {
       const { rights, limits, model, effort } = event;
       const { agent } = state.spec;
+      const before = { model: state.spec.model, failedModels: state.activation.failedModels };
+      state.modelAfterCommand = findModelAfterCommand(state, event, before);
+      state.modelMessage = event.forMessage ?? state.modelMessage;
       activations.applyModelChange(state.activation, state.spec.model, event);
       state.spec = { ...state.spec, rights, limits, model, agent: withEffort(agent, effort) };
       if (event.escalation !== undefined) state.acceptance.rung += 1;

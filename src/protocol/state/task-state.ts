@@ -16,6 +16,7 @@ import type { TaskEvent } from '../events/event.ts';
 import type { ModelFault } from '../fault.ts';
 import { emptyInbox, type InboxState } from './questions.ts';
 import { initialRepetition, type Repetition } from './repetition.ts';
+import { emptyTurnTerms, noteMessageRules, type TurnTerms } from './turn-terms.ts';
 import type { TaskStatus } from '../result.ts';
 import type { AcceptanceOutcome } from '../acceptance.ts';
 import type { BoardFinding } from '../board.ts';
@@ -45,7 +46,7 @@ export interface WorkspaceState {
 }
 
 /** The state of a task, folded from its log. The engine and all front ends use it. */
-export interface TaskState extends AnswersState, OwnedWork, InboxState, CallRecord {
+export interface TaskState extends AnswersState, OwnedWork, InboxState, CallRecord, TurnTerms {
   /** The specification, with the present rights, limits and model. */
   spec: TaskSpec;
   /** The status of the task. */
@@ -142,6 +143,7 @@ export function initialState(first: TaskEvent): TaskState {
     inputsFromHooks: new Map(),
     ...initialOwnedWork(),
     ...emptyInbox(),
+    ...emptyTurnTerms(),
     delegations: initialDelegations(),
     filesRead: new Map(),
     filesChanged: new Map(),
@@ -178,5 +180,6 @@ export function initialState(first: TaskEvent): TaskState {
   recordReadFiles(state, first.spec.given?.read ?? []);
   addQuotedFiles(state, PROMPT_INPUT, first.spec.enclosed);
   applyToConversation(state.conversation, first);
+  for (const input of state.conversation.queued) noteMessageRules(state, input, first.seq);
   return state;
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { parseCommandBody } from '../../../src/agents/commands/parse-body.ts';
@@ -173,7 +173,9 @@ test('a shell takes an argument as text at every place where it is quoted', () =
       const quoted = quoteShellText(text, before);
       if (quoted === null) throw new Error(`not quoted: ${text}`);
       const typed = quoteTypedArgument(text, { before, command: `${before}$ARGUMENT${after}` });
-      if (!/['"]$/.test(before)) expect(typed).toEqual({ ok: true, text: quoted });
+      const isOption = text.startsWith('-') && before.endsWith(' ');
+      if (isOption) expect(typed).toMatchObject({ ok: false, refused: 'option' });
+      else if (!/['"]$/.test(before)) expect(typed).toEqual({ ok: true, text: quoted });
       const print = (line: string): string =>
         execFileSync('/bin/bash', ['--norc', '-c', line], { encoding: 'utf8', env: {} });
       const empty = print(`${before}${after}`);
@@ -217,6 +219,11 @@ it.each([
   ['test -v $1', 'in a command that takes the name of a variable'],
   ['$SHELL -c $1', 'in a command whose program is not written in the file'],
   ['true; A=b $1', 'in a command whose program is not written in the file'],
+  ['mytool -c "$1"', 'inside quotation marks'],
+  ['mytool -c $1', 'behind an option that often takes code'],
+  ['git -c $1 log', 'behind an option that often takes code'],
+  ['mytool --eval=$1', 'behind an option that often takes code'],
+  ['fd -exec $1', 'behind an option that often takes code'],
 ])('accepts only a harmless argument in %j', (line, place) => {
   const body = `\`\`\`!\n${line}\n\`\`\``;
   for (const word of ['a[$(id)]', 'x; id', '-c', 'x=1']) {
@@ -241,16 +248,78 @@ it.each([
   ]);
 });
 
+it.each([
+  ['git log $1', '--output=x'],
+  ['git log $ARGUMENTS', 'main --output=x'],
+  ['git log src/$ARGUMENTS', 'a --output=x'],
+  ['git log --$ARGUMENTS', 'all --output=x'],
+  ["git log ''$1", '--output=x'],
+  ['git log "" $1', '-p'],
+  ['git log $1$2', '"" -p'],
+  ['git log $NONE$1', '-p'],
+  ['true -- x; git log $1', '-p'],
+  ['x=$(cat -- a) git log $1', '-p'],
+  ['env -- git log $1', '-p'],
+  ["printf ' -- ' $1", '-v'],
+  ['git log -- a $1', '-p'],
+  ['git diff -- $1 -- x $2', 'a -p'],
+  ['sort <$1', '-p'],
+  ['cat $1', '-'],
+])('refuses an argument as an option in %j with %j', (line, args) => {
+  expect(expanded(`\`\`\`!\n${line}\n\`\`\``, args)).toEqual([
+    expect.stringMatching(/ has the argument "-[^"]*" where it would be an option\. Type an /),
+  ]);
+});
+
+it.each([
+  ['git log -- $1', '-p', 'git log -- -p'],
+  ['git log -- $1 $2', 'a -p', 'git log -- a -p'],
+  ['npm test -- $ARGUMENTS', '--watch "a b"', "npm test -- --watch 'a b'"],
+  ['git log src/$1', '-p', 'git log src/-p'],
+  ['git log --author=$1', '-p', 'git log --author=-p'],
+  ["git log 'a b'$1", '-p', "git log 'a b'-p"],
+])('takes an argument that begins with - in %j with %j', (line, args, expected) => {
+  expect(expanded(`\`\`\`!\n${line}\n\`\`\``, args)).toEqual([`shell: ${expected}`]);
+});
+
+test('git never takes a typed argument as an option', () => {
+  const option = fc.constantFrom('--output=out', '-p', '--', '-', '--ext-diff', '-oout');
+  const text = fc.constantFrom('a', 'a b', 'x;y', '$(id)');
+  const template = fc
+    .array(fc.constantFrom('git log', ' ', '$1', "''", 'src/', '-- ', '; ', '"a"', '$2', '$X'), {
+      maxLength: 6,
+    })
+    .map((parts) => `git log ${parts.join('')}`);
+  fc.assert(
+    fc.property(template, fc.array(fc.oneof(option, text), { maxLength: 3 }), (line, words) => {
+      const args = words.map((word) => `'${word}'`).join(' ');
+      const [result = ''] = expanded(`\`\`\`!\n${line}\n\`\`\``, args);
+      if (!result.startsWith('shell: ')) return;
+      const print = `git() { printf '%s\\n' "$@"; echo .; }; src/() { :; }; ${result.slice(7)}`;
+      const run = spawnSync('/bin/bash', ['--norc', '-c', print], { encoding: 'utf8', env: {} });
+      for (const call of run.stdout.split('.\n')) {
+        const given = call.split('\n').slice(1);
+        const end = given.indexOf('--');
+        const options = given.slice(0, end === -1 ? undefined : end);
+        expect(options.filter((word) => /^-./.test(word))).toEqual([]);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
 test('an empty argument can stand in quotation marks', () => {
   expect(expanded('!{echo "{{args}}"}', '', { syntax: 'gemini' })).toEqual(['shell: echo ""']);
 });
 
-it.each(['{', '!', ';', '\n', 'a=', 'exec ', '[', "'", 'sh', ' . '])(
+it.each(['{', '!', ';', '\n', 'a=', 'exec ', '[', "'", 'sh', ' . ', ' ', ' -- ', ' -c ', '\0 '])(
   'reads a hostile shell part that repeats %j',
   (text) => {
     // With more than linear time, this would not end within the limit of a test.
-    const place = { before: 'echo ', command: text.repeat(300_000) };
-    expect(quoteTypedArgument('a b', place).ok).toBeTypeOf('boolean');
+    const hostile = text.repeat(300_000);
+    for (const argument of ['a b', '-a'])
+      for (const before of ['echo ', `${hostile} `, ` -- ${hostile}a `])
+        expect(quoteTypedArgument(argument, { before, command: hostile }).ok).toBeTypeOf('boolean');
   },
 );
 

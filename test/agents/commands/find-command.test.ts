@@ -101,8 +101,10 @@ test('the listing names the reason why a name runs something else', () => {
 test('the listing has all that a command does', () => {
   const command = commandWith('Look: !`git status` and !`git diff $1`', {
     shellRules: ['Bash(git status)'],
+    turnRules: ['Read'],
+    model: 'haiku',
     context: 'fork',
-    withoutEffect: ['model: haiku — none.'],
+    withoutEffect: ['effort: high — none.'],
   });
   const found = { items: [command], shadowed: [], skipped: [], problems: [] };
   const names = { skills: [], defaultAgent: 'general-purpose' };
@@ -118,7 +120,9 @@ test('the listing has all that a command does', () => {
       agent: 'general-purpose',
       shell: ['git status', 'git diff $1'],
       shellRules: ['Bash(git status)'],
-      withoutEffect: ['model: haiku — none.'],
+      turnRules: ['Read'],
+      model: 'haiku',
+      withoutEffect: ['effort: high — none.'],
       hidden: null,
       warnings: [],
       shadows: [],

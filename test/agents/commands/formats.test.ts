@@ -26,12 +26,14 @@ function describeCommand({
   description,
   argumentHint,
   shellRules,
+  turnRules,
+  model,
   context,
   agent,
   withoutEffect,
   problems,
 }: SlashCommandDefinition) {
-  const all = { name, description, argumentHint, shellRules, context, agent };
+  const all = { name, description, argumentHint, shellRules, turnRules, model, context, agent };
   const lines = problems.map(({ message, line }) => `${line ?? '-'}: ${message}`);
   return Object.fromEntries(
     Object.entries({ ...all, withoutEffect, problems: lines }).filter(
@@ -66,9 +68,9 @@ Commit with the message: $ARGUMENTS
       argumentHint: '[message]',
       shellRules: ['Bash(git add:*)', 'Bash(git status:*)'],
       withoutEffect: [
-        'allowed-tools: Read — it allows only shell parts of the command; your rules and the mode decide about all other calls.',
-        'model: haiku — the command runs with the model of the conversation.',
+        'allowed-tools: Read — only a command of your own allows calls; your rules and the mode decide about them.',
       ],
+      model: 'haiku',
     },
     parts: ['## Context\n- Status: ', 'shell: git status', '\n\nCommit with the message: fix it'],
   },
@@ -103,9 +105,9 @@ Create a component named $1 in $2, like @src/Button.tsx.
       name: 'component',
       description: 'Create a component',
       context: 'fork',
-      agent: 'build',
       withoutEffect: [
-        'model: anthropic/claude-sonnet-4 — the command runs with the model of the conversation.',
+        'agent: build — the agent for everything in opencode has no equivalent with this name.',
+        'model: anthropic/claude-sonnet-4 — the task has the model of its agent.',
       ],
     },
     parts: ['Create a component named Card in src/ui, like @src/Button.tsx.'],
@@ -246,6 +248,62 @@ it.each([
   const { items, problems } = await discover();
   expect(items).toEqual([]);
   expect(problems.map((problem) => [problem.code, problem.line])).toEqual([[code, line]]);
+});
+
+it.each([
+  ['user', 'home/.claude/commands/a.md', ['Read', 'mcp__x__y', 'Edit(src/**)'], []],
+  [
+    'project',
+    'repo/.claude/commands/a.md',
+    [],
+    [
+      'allowed-tools: Read, mcp__x__y, Edit(src/**) — only a command of your own allows calls; your rules and the mode decide about them.',
+    ],
+  ],
+])('allowed-tools of a command of the %s', async (_, path, turnRules, withoutEffect) => {
+  const tools = 'Bash(git log:*), Read, Edit(src/**), mcp__x__y, Nope';
+  tree.write(path, `---\nallowed-tools: ${tools}\n---\nDo it.\n`);
+  const { items } = await discover();
+  expect(items.map(describeCommand)).toEqual([
+    {
+      name: 'a',
+      description: 'Do it.',
+      shellRules: ['Bash(git log:*)'],
+      ...(turnRules.length === 0 ? {} : { turnRules }),
+      ...(withoutEffect.length === 0 ? {} : { withoutEffect }),
+      problems: ['2: Unknown tool `Nope`; it is left out.'],
+    },
+  ]);
+});
+
+it.each([
+  ['opencode', 'agent: Explore', { context: 'fork', agent: 'Explore' }],
+  ['opencode', 'agent: Explore\nsubtask: true', { context: 'fork', agent: 'Explore' }],
+  [
+    'opencode',
+    'agent: Explore\nsubtask: false',
+    {
+      withoutEffect: [
+        'agent: Explore — the agent of the conversation follows the text; with subtask: true or context: fork, a task of this agent does.',
+      ],
+    },
+  ],
+  [
+    'opencode',
+    'agent: build',
+    {
+      withoutEffect: [
+        'agent: build — the agent for everything in opencode has no equivalent with this name.',
+      ],
+    },
+  ],
+  ['opencode', 'model: x/y', { model: 'x/y' }],
+  ['claude', 'context: fork\nagent: build', { context: 'fork', agent: 'build' }],
+  ['claude', 'model: inherit', {}],
+])('in the format of %s, %j means %j', async (product, fields, expected) => {
+  tree.write(`home/.${product}/commands/a.md`, `---\n${fields}\n---\nDo it.\n`);
+  const { items } = await discover();
+  expect(items.map(describeCommand)).toEqual([{ name: 'a', description: 'Do it.', ...expected }]);
 });
 
 it('reports unknown fields with their line, and says which fields have no effect', async () => {

@@ -16,6 +16,7 @@ export function commandWith(
     source: 'claude',
     argumentNames: [],
     shellRules: [],
+    turnRules: [],
     withoutEffect: [],
     extra: {},
     problems: [],

@@ -71,7 +71,7 @@ function describeListings({ commands, skipped, problems }: CommandListings): str
 
 function describeListing(command: CommandListing): string {
   const { name, argumentHint, shadowedBy, description, path, source, agent, shell } = command;
-  const { shellRules, shadows, hidden, withoutEffect, warnings } = command;
+  const { shellRules, turnRules, model, shadows, hidden, withoutEffect, warnings } = command;
   const state = shadowedBy === null ? '' : `  [shadowed by ${shadowedBy}]`;
   const text = collapseWhitespace(description);
   const short = truncate(text, SHOWN_DESCRIPTION);
@@ -81,6 +81,8 @@ function describeListing(command: CommandListing): string {
     `  ${[path, source, ...(agent === null ? [] : [`a task of type ${agent}`])].join(' · ')}`,
     ...shell.map((line) => `  shell: ${collapseWhitespace(line)}`),
     ...shellRules.map((rule) => `  its shell parts may run: ${rule}`),
+    ...(model === null ? [] : [`  model until your next message: ${model}`]),
+    ...turnRules.map((rule) => `  allowed until your next message: ${rule}`),
     ...shadows.map((shadowed) => `  in the place of ${shadowed}`),
     ...(hidden === null ? [] : [`  hidden: ${hidden}`]),
     ...withoutEffect.map((field) => `  no effect: ${field}`),
