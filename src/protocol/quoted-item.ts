@@ -35,6 +35,18 @@ export interface QuotedItem {
   readonly agent?: string;
   /** The skill whose instructions the item contains. Default: none. */
   readonly skill?: string;
+  /** The call of Bash whose output the item is to contain. Absent once the call has ended, and for other items. */
+  readonly call?: QuotedCall;
+}
+
+/** A call that a shell part of a slash command makes before the request with its message is sent. */
+export interface QuotedCall {
+  /** The id of the call. No call of a model has it. */
+  readonly id: string;
+  /** The shell command, with the arguments in it. */
+  readonly command: string;
+  /** The absolute path of the file of the slash command, whose `allowed-tools` may allow the call. */
+  readonly definition: string;
 }
 
 /** The beginning of the notice for each kind of item. */
@@ -96,15 +108,22 @@ export function isQuotedItemList(value: unknown): boolean {
 
 function isQuotedItem(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  const { kind, name, outcome, text, nonce, attachments, read, agent, skill } = value;
+  const { kind, name, outcome, text, nonce, attachments, read, agent, skill, call } = value;
   return (
     typeof kind === 'string' &&
     Object.hasOwn(LEAD_TEXTS, kind) &&
     [name, outcome, text, nonce].every((each) => typeof each === 'string') &&
     [agent, skill].every((each) => each === undefined || typeof each === 'string') &&
     (attachments === undefined || isAttachmentList(attachments)) &&
-    (read === undefined || (Array.isArray(read) && read.every(isSeen)))
+    (read === undefined || (Array.isArray(read) && read.every(isSeen))) &&
+    (call === undefined || isQuotedCall(call))
   );
+}
+
+function isQuotedCall(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { id, command, definition } = value;
+  return [id, command, definition].every((each) => typeof each === 'string');
 }
 
 function isSeen(value: unknown): boolean {

@@ -21,7 +21,9 @@ import type {
   ResolvedModel,
 } from '../../src/protocol/model.ts';
 import type { PermissionMode, PermissionRule, Rights } from '../../src/protocol/permission.ts';
+import type { QuotedItem } from '../../src/protocol/quoted-item.ts';
 import type { SkillDefinition } from '../../src/protocol/skill.ts';
+import type { SlashCommandDefinition } from '../../src/protocol/slash-command.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
@@ -98,6 +100,8 @@ export interface EngineSetup {
   readonly memory?: MemorySource;
   /** Default: no hook runs. */
   readonly hooks?: HookPort;
+  /** The slash commands of the user. Default: none. */
+  readonly slashCommands?: readonly SlashCommandDefinition[];
   readonly mode?: PermissionMode;
   /** Tools whose calls always need an answer of the user. */
   readonly ask?: readonly string[];
@@ -148,7 +152,8 @@ export interface TestEngine {
   readonly inbox: Inbox;
   /** All events, in the order in which they were published. */
   readonly events: TaskEvent[];
-  start(prompt: string): TaskRun;
+  /** `enclosed`: the items that the user quotes in the prompt. */
+  start(prompt: string, enclosed?: readonly QuotedItem[]): TaskRun;
 }
 
 /** Creates the real engine with a store in memory and a scripted model. */
@@ -183,6 +188,7 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
     skills: { refresh: async () => {}, skills: () => setup.skills ?? [] },
     ...(setup.memory === undefined ? {} : { memory: setup.memory }),
     ...(setup.hooks === undefined ? {} : { hooks: setup.hooks }),
+    ...createCommandSource(setup),
     ...(setup.context === undefined ? {} : { context: setup.context }),
     ...(setup.changes === undefined ? {} : { changes: setup.changes }),
     ...(setup.availableMemory === undefined ? {} : { availableMemory: setup.availableMemory }),
@@ -218,9 +224,10 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
     store,
     inbox,
     events,
-    start: (prompt) =>
+    start: (prompt, enclosed = []) =>
       engine.start({
         prompt,
+        enclosed,
         rights,
         cwd: setup.root ?? '/',
         params: {},
@@ -229,6 +236,12 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
         source: 'sdk',
       }),
   };
+}
+
+function createCommandSource({ slashCommands }: EngineSetup) {
+  if (slashCommands === undefined) return {};
+  const found = { items: slashCommands, shadowed: [], problems: [] };
+  return { slashCommands: { refresh: async () => {}, commands: () => found } };
 }
 
 /**

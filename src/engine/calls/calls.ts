@@ -139,6 +139,15 @@ interface CallInSlot {
   readonly slot: SlotUse;
 }
 
+/** Runs a call that no model has made, like a call of a message. Resolves when it has ended, or when its turn is interrupted. */
+export async function runSingleCall(
+  deps: EngineDeps,
+  run: TaskRun,
+  call: PreparedCall,
+): Promise<void> {
+  await runCall(deps, run, { call, slot: new SlotUse(run, { working: 1, waiting: 0 }) });
+}
+
 /** Decides about a call and runs it, or records why it does not run. */
 async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlot): Promise<void> {
   if (run.cancellation.turnSignal.aborted) return;

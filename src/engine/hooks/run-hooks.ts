@@ -46,7 +46,7 @@ export function hasHooks(
 }
 
 /** Lists the hooks in the definition of an agent. */
-export function listAgentHooks({ hooks, origin }: AgentDefinition): readonly DefinitionHooks[] {
+function listAgentHooks({ hooks, origin }: AgentDefinition): readonly DefinitionHooks[] {
   return hooks === undefined ? [] : [{ source: { kind: 'agent', where: origin.path }, hooks }];
 }
 

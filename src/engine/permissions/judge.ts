@@ -2,6 +2,7 @@ import {
   NO_ACCESS,
   type Decision,
   type PermissionMode,
+  type PermissionRule,
   type Rights,
 } from '../../protocol/permission.ts';
 import type { HookCondition, HookMatch, HookVerdict } from '../../protocol/hook.ts';
@@ -184,7 +185,8 @@ async function decideAlone(
   ready: ReadyCall,
   override: Partial<Pick<ResolvedCall, 'inToolSet'>> = {},
 ) {
-  const rights = denyLinkTargets(addGrantedRules(deps, run), deps.home);
+  const { allow = [] } = ready.byCommand ?? {};
+  const rights = denyLinkTargets(addGrantedRules(deps, run, allow), deps.home);
   const { call, context } = await describeForDecision(deps, run, ready, { rights, ...override });
   const { home, stateDirectories, shellParser } = context;
   const decideIn = (mode: PermissionMode): Decision => decide(call, { ...rights, mode }, context);
@@ -257,13 +259,17 @@ function markAcceptedEdit(
 }
 
 /**
- * Returns the rights of a task with the rules that the user has allowed since its start: for this task, for a task
- * above it, or permanently.
+ * Returns the rights of a task with the rules that the user has allowed since its start (for this task, for a task
+ * above it, or permanently), and with those that hold for this call alone.
  */
-function addGrantedRules({ inbox }: EngineDeps, run: CallingTask): Rights {
+function addGrantedRules(
+  { inbox }: EngineDeps,
+  run: CallingTask,
+  ofCall: readonly PermissionRule[],
+): Rights {
   const { rights } = run.permissions;
   const standing = inbox.standingRules?.rules(workingDirectory(rights)) ?? [];
-  const granted = [...run.permissions.granted(), ...standing];
+  const granted = [...run.permissions.granted(), ...standing, ...ofCall];
   if (granted.length === 0) return rights;
   const { rules } = rights;
   return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };
@@ -273,7 +279,7 @@ function addGrantedRules({ inbox }: EngineDeps, run: CallingTask): Rights {
 function resolveCall(
   deps: EngineDeps,
   run: CallingTask,
-  { tool, access, decidedAs = tool.name }: ReadyCall,
+  { tool, access, byCommand, decidedAs = tool.name }: ReadyCall,
 ): ResolvedCall {
   const { roots } = run.permissions.rights;
   const context = { roots, home: deps.home };
@@ -302,6 +308,6 @@ function resolveCall(
     // A call whose access is unknown is treated as a command.
     kind: access === null ? 'execute' : tool.kind,
     access: { ...described, reads: reads.map(resolveRead), writes: writes.map(resolveWrite) },
-    inToolSet: run.view.has(decidedAs),
+    inToolSet: byCommand !== undefined || run.view.has(decidedAs),
   };
 }
