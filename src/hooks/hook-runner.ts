@@ -105,7 +105,9 @@ class ParallelRunner implements HookRunner {
     const known = [...this.#hooks, ...this.#readDefinitions(occasion.definitions ?? [])];
     // A subagent that answers a hook must not start itself again.
     const isVerifier = occasion.task.isVerifier === true;
-    const all = known.filter(({ action }) => !isVerifier || action.kind !== 'agent');
+    const all = known.filter(
+      (hook) => (!isVerifier || hook.action.kind !== 'agent') && !isExcluded(hook, occasion),
+    );
     const conditions = await matchConditions(all, occasion);
     // Nothing is awaited from here on, so that a hook that runs once is taken by one occasion.
     const finished = this.#finished.get(rootId) ?? new Set();
@@ -175,6 +177,14 @@ class ParallelRunner implements HookRunner {
       return { kind: 'failed', reason: `it could not run: ${errorMessage(thrown)}` };
     }
   }
+}
+
+/** Tells whether a hook has given the call its present arguments, so that it does not run again. */
+function isExcluded(
+  { source, action }: HookDefinition,
+  { without }: Pick<HookOccasion, 'without'>,
+): boolean {
+  return source.where === without?.source.where && describeAction(action) === without.what;
 }
 
 interface RunInput {

@@ -38,11 +38,14 @@ export function mergeOutcomes(runs: readonly HookRun[]): HookOutcome {
   );
   const block = runs.find(({ reply }) => reply.block !== undefined)?.reply.block;
   const stop = runs.find(({ reply }) => reply.stop !== undefined)?.reply.stop;
-  const updatedInput = verdict?.verdict === 'deny' ? undefined : change?.reply.updatedInput;
+  const used = verdict?.verdict === 'deny' ? undefined : change;
+  const updatedInput = used?.reply.updatedInput;
   return {
     ...(verdict === undefined ? {} : { verdict }),
     ...(block === undefined ? {} : { block }),
-    ...(updatedInput === undefined ? {} : { updatedInput }),
+    ...(used === undefined || updatedInput === undefined
+      ? {}
+      : { updatedInput, changedBy: { source: used.source, what: used.what } }),
     context: runs.flatMap(({ reply }) => (reply.context === undefined ? [] : [reply.context])),
     ...(stop === undefined ? {} : { stop }),
     records: runs.flatMap((run) => {

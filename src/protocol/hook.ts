@@ -125,6 +125,8 @@ export interface HookOccasion {
   readonly matched: string | null;
   /** The hooks of the agent of the task and of its skills, which run besides those of the settings. Default: none. */
   readonly definitions?: readonly DefinitionHooks[];
+  /** The hook that has given the call its present arguments, and does not run again. Absent if none has. */
+  readonly without?: HookIdentity;
   /** Compares the condition of a hook with the call. Absent if there is no call. */
   readonly matchCondition?: (condition: HookCondition) => Promise<HookMatch>;
   /** Asks a model for the hooks that need one. Absent outside of a task. */
@@ -146,11 +148,15 @@ export interface HookVerdict {
   readonly source: HookSource;
 }
 
-/** One run of one hook, for the log. */
-export interface HookRecord {
+/** One hook among all. */
+export interface HookIdentity {
   readonly source: HookSource;
   /** The command, the address, or the start of the prompt. */
   readonly what: string;
+}
+
+/** One run of one hook, for the log. */
+export interface HookRecord extends HookIdentity {
   /**
    * `ok`: it ended and was understood. `blocked`: it refused something. `failed`: it could not run, ended with an error
    * that blocks nothing, or printed something that is not understood. `timeout`: it was ended after its time.
@@ -174,6 +180,8 @@ export interface HookOutcome {
   readonly block?: string;
   /** The new arguments of a call, which are judged again. Absent if no hook changes them. */
   readonly updatedInput?: JsonObject;
+  /** The hook that gave the new arguments. Absent if there are none, and in older logs. */
+  readonly changedBy?: HookIdentity;
   /** Texts for the model, in the order of the hooks. */
   readonly context: readonly string[];
   /** The reason for which the task must end now (`continue: false`). Absent if no hook says so. */

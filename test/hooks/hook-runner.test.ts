@@ -139,6 +139,16 @@ it('runs a hook with "once" at the first occasion of each conversation', async (
   expect(readFileSync(join(cwd, 'count'), 'utf8')).toBe('x\nx\n');
 });
 
+it('does not run the hook again that has given the call its arguments', async () => {
+  const change = say({ updatedInput: { command: 'pwd' } });
+  const { run } = openHooks({ user: preToolUse(command(change), command('exit 2')) });
+  const without = { source: USER, what: change };
+  const { records } = await run({ without });
+  expect(records.map(({ what }) => what)).toEqual(['exit 2']);
+  const both = openHooks({ user: preToolUse(command(change)) });
+  expect(await both.run()).toMatchObject({ updatedInput: { command: 'pwd' }, changedBy: without });
+});
+
 it('counts what hooks were when it was created', async () => {
   const file = 'settings.json';
   const settings = preToolUse(command(`echo '{}' > ${file}; exit 2`));

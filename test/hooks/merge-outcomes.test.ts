@@ -50,6 +50,7 @@ it('takes the last input and says that an earlier one was lost', () => {
   ]);
   expect(merged).toEqual({
     updatedInput: { x: 2 },
+    changedBy: { source: USER, what: 'check' },
     context: [],
     records: [
       { ...RECORD, source: USER, message: 'a later hook replaced its new input; hi' },

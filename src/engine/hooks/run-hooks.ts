@@ -32,6 +32,8 @@ interface TaskOccasion {
   readonly fields: JsonObject;
   /** Compares the condition of a hook with the call. Default: there is no call. */
   readonly matchCondition?: HookOccasion['matchCondition'];
+  /** The hook that does not run. Default: none. */
+  readonly without?: HookOccasion['without'];
   /** Ends the hooks. Default: the signal that stops the task or interrupts its turn. */
   readonly signal?: AbortSignal;
 }
@@ -80,6 +82,7 @@ export async function runHooks(
     matched = null,
     fields,
     matchCondition,
+    without,
     signal = run.cancellation.turnSignal,
   }: TaskOccasion,
 ): Promise<HookOutcome> {
@@ -107,7 +110,10 @@ export async function runHooks(
     askAgent: (...asked) => hookPorts.askAgent(run, ...asked),
     callTool: (...called) => hookPorts.callTool(run, ...called),
   };
-  const outcome = await hooks.run({ ...occasion, ...dropMissing({ matchCondition }) }, signal);
+  const outcome = await hooks.run(
+    { ...occasion, ...dropMissing({ matchCondition, without }) },
+    signal,
+  );
   if (isSilent(outcome)) return outcome;
   run.journal.record(
     { type: 'hook.ran', event, about, outcome },

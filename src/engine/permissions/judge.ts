@@ -1,3 +1,10 @@
+import type { JsonObject } from '../../base/json.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
+import { explainRefusal } from '../../policy/explain-refusal.ts';
+import type { ResolvedCall } from '../../policy/call.ts';
+import { decide, pickStricter } from '../../policy/decide.ts';
+import { addModeToGrant } from '../../policy/mode-grants.ts';
+import { listPrograms, readCommandLine } from '../../policy/rules/command-rules.ts';
 import {
   NO_ACCESS,
   type Decision,
@@ -5,29 +12,17 @@ import {
   type PermissionRule,
   type Rights,
 } from '../../protocol/permission.ts';
-import type { HookCondition, HookMatch, HookVerdict } from '../../protocol/hook.ts';
-import type { JsonObject } from '../../base/json.ts';
-import { dropMissing } from '../../base/drop-missing.ts';
-import { lazy } from '../../base/lazy.ts';
-import { matchHookCondition } from '../../policy/hook-condition.ts';
-import { type ResolvedCall, type CallPath } from '../../policy/call.ts';
-import { isInside } from '../../base/path-inside.ts';
-import { decide, needsShellParser, pickStricter, STRICTNESS } from '../../policy/decide.ts';
-import type { DecisionContext } from '../../policy/decision-input.ts';
-import { listPrograms, readCommandLine } from '../../policy/rules/command-rules.ts';
-import { addModeToGrant } from '../../policy/mode-grants.ts';
-import { explainRefusal } from '../../policy/explain-refusal.ts';
-import type { CallFileAccess } from '../task/call-process.ts';
-import { resolveInRoots } from '../../sys/files/real-path.ts';
-import { describeCallForHooks, hasHooks, runHooks } from '../hooks/run-hooks.ts';
+import { hasHooks, runHooks } from '../hooks/run-hooks.ts';
 import { askPerson, closeQuestion, type WaitRunner } from '../questions/ask-person.ts';
+import type { CallFileAccess } from '../task/call-process.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { isSkillFile } from '../prompt/skills.ts';
 import { workingDirectory } from '../task/inbox.ts';
-import { createFileAccess, findPathRisk } from './file-access.ts';
-import { denyLinkTargets } from './link-targets.ts';
-import type { TaskRun } from '../task/task-run.ts';
 import type { PreparedCall, ReadyCall } from '../task/prepared-call.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import { describeCallOccasion, describeForDecision } from './describe-call.ts';
+import { createFileAccess } from './file-access.ts';
+import { showChangedCall, withHookVerdict } from './hooks-before-call.ts';
+import { denyLinkTargets } from './link-targets.ts';
 import { prepareChangedCall, type CallingTask } from './prepare-call.ts';
 
 /** The decision about a call after a person has answered, if one was asked. */
@@ -69,16 +64,20 @@ export async function judgeCall(
     }
     if (!haveHooksAnswered) {
       haveHooksAnswered = true;
-      const { verdict, updatedInput } = await runHooks(deps, run, {
+      const { verdict, updatedInput, changedBy } = await runHooks(deps, run, {
         event: 'PermissionRequest',
         ...describeCallOccasion(deps, run, ready),
       });
       const changed = changeArguments(run, prepared, updatedInput);
-      if (!changed.ready) {
-        const { text: refusal, decision: broken = decision } = changed;
+      const seen =
+        changed.ready && changed !== prepared
+          ? await showChangedCall(deps, run, changed, changedBy ?? null)
+          : changed;
+      if (!seen.ready) {
+        const { text: refusal, decision: broken = decision } = seen;
         return { allowed: false, pathAccess, decision: broken, refusal, call: ready };
       }
-      ready = withHookVerdict(changed, verdict);
+      ready = withHookVerdict(seen, verdict);
       continue;
     }
     const verdict = await askPerson(deps, run, { ready, call, decision, programs }, waiting);
@@ -103,43 +102,6 @@ function changeArguments(
   if (!changed.ready) return changed;
   const kept = hookVerdict?.verdict === 'ask' ? { hookVerdict } : {};
   return { ...changed, ...dropMissing({ hookContext }), ...kept };
-}
-
-/** The part of an occasion for hooks that describes a call. */
-interface CallOccasion {
-  readonly about: string;
-  readonly matched: string;
-  readonly fields: JsonObject;
-  readonly matchCondition: (condition: HookCondition) => Promise<HookMatch>;
-}
-
-/** Describes a call for hooks. What the call accesses is found out when a hook with a condition needs it. */
-export function describeCallOccasion(
-  deps: EngineDeps,
-  run: CallingTask,
-  ready: ReadyCall,
-): CallOccasion {
-  const { rights } = run.permissions;
-  const describe = lazy(() =>
-    describeForDecision(deps, run, ready, { rights, alwaysParses: true }),
-  );
-  return {
-    about: ready.call.id,
-    matched: ready.tool.name,
-    fields: describeCallForHooks(ready),
-    matchCondition: async (condition) => {
-      const { call, context } = await describe();
-      return matchHookCondition(condition, call, rights, context);
-    },
-  };
-}
-
-/** Adds what another hook says about a call. The stricter of two verdicts counts. */
-function withHookVerdict(ready: ReadyCall, other: HookVerdict | undefined): ReadyCall {
-  const { hookVerdict: own } = ready;
-  if (other === undefined) return ready;
-  const isStricter = own === undefined || STRICTNESS[other.verdict] > STRICTNESS[own.verdict];
-  return isStricter ? { ...ready, hookVerdict: other } : ready;
 }
 
 /**
@@ -203,50 +165,6 @@ async function decideAlone(
   return { call, decision, programs, pathAccess };
 }
 
-/** Finds out everything that a decision about a call depends on besides the rights. */
-async function describeForDecision(
-  deps: EngineDeps,
-  run: CallingTask,
-  ready: ReadyCall,
-  {
-    rights,
-    inToolSet,
-    alwaysParses = false,
-  }: {
-    /** The rights that say whether commands have to be parsed. */
-    readonly rights: Rights;
-    /** Default: whether the task has the tool. */
-    readonly inToolSet?: boolean;
-    /** True if commands are parsed whatever the rights are. Default: false. */
-    readonly alwaysParses?: boolean;
-  },
-): Promise<{ readonly call: ResolvedCall; readonly context: DecisionContext }> {
-  const resolved = resolveCall(deps, run, ready);
-  const described = inToolSet === undefined ? resolved : { ...resolved, inToolSet };
-  const isExecution = described.kind === 'execute';
-  const isSandboxed = isExecution && (await deps.sandboxed());
-  const { machineIsSandbox: isMachineSandbox = false } = deps;
-  const needsParser =
-    described.access.commands.length > 0 &&
-    (alwaysParses || needsShellParser(described, rights, { isSandboxed, isMachineSandbox }));
-  const { shellParser, ...findings } = needsParser
-    ? await (
-        await import('./command-proof.ts')
-      ).analyzeCommands(deps, run, ready, { sandboxed: isSandboxed })
-    : { shellParser: null };
-  const { home, stateDirectories } = deps;
-  const context: DecisionContext = {
-    home,
-    stateDirectories,
-    shellParser,
-    isSandboxed,
-    isMachineSandbox,
-    isInContainer: isExecution && !isSandboxed && deps.inContainer?.() === true,
-    ...(ready.hookVerdict === undefined ? {} : { hook: ready.hookVerdict }),
-  };
-  return { call: { ...described, ...findings }, context };
-}
-
 /** Marks a decision to ask about an edit that the mode acceptEdits would allow. */
 function markAcceptedEdit(
   decision: Decision,
@@ -273,41 +191,4 @@ function addGrantedRules(
   if (granted.length === 0) return rights;
   const { rules } = rights;
   return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };
-}
-
-/** Resolves the paths of a call to real paths, each with the risk of reading or writing it. */
-function resolveCall(
-  deps: EngineDeps,
-  run: CallingTask,
-  { tool, access, byCommand, decidedAs = tool.name }: ReadyCall,
-): ResolvedCall {
-  const { roots } = run.permissions.rights;
-  const context = { roots, home: deps.home };
-  const resolvePath = (asked: string): CallPath => {
-    const { exists, real, inside, problem } = resolveInRoots(asked, roots);
-    // A loop of links leads to no file outside of the roots. The tool can't open it and reports that.
-    const leadsNowhere = problem === 'link_loop' && roots.some((root) => isInside(root, asked));
-    const isNew = !exists && problem === undefined;
-    return { asked, real, insideRoots: inside || leadsNowhere, ...(isNew ? { isNew } : {}) };
-  };
-  const resolveWrite = (asked: string): CallPath => {
-    const path = resolvePath(asked);
-    return { ...path, ...findPathRisk(path.real, 'write', context) };
-  };
-  const resolveRead = (asked: string): CallPath => {
-    const path = resolvePath(asked);
-    const risk = findPathRisk(path.real, 'read', context);
-    const isOwn =
-      deps.store.isTaskFile(run.spec.id, path.real) || isSkillFile(deps, run.state, path.real);
-    return isOwn ? { ...path, ...risk, insideRoots: true, isOwn } : { ...path, ...risk };
-  };
-  const described = access ?? NO_ACCESS;
-  const { reads, writes } = described;
-  return {
-    tool: decidedAs,
-    // A call whose access is unknown is treated as a command.
-    kind: access === null ? 'execute' : tool.kind,
-    access: { ...described, reads: reads.map(resolveRead), writes: writes.map(resolveWrite) },
-    inToolSet: byCommand !== undefined || run.view.has(decidedAs),
-  };
 }

@@ -72,9 +72,21 @@ export function prepareChangedCall(
   const caller = { spec, state, view: new Map([...view, [tool.name, tool]]) };
   const prepared = prepareCall(caller, { ...call, name: tool.name, input });
   if (prepared.ready) return { ...prepared, ...dropMissing({ byCommand }) };
-  const text = `A hook has changed the arguments of this call. ${prepared.text}`;
+  return refuseChangedCall({ call: prepared.call, tool }, prepared.text);
+}
+
+/**
+ * Refuses a call because of what hooks have made of its arguments.
+ *
+ * @param reason a sentence
+ */
+export function refuseChangedCall(
+  { call, tool }: Pick<ReadyCall, 'call' | 'tool'>,
+  reason: string,
+): BrokenCall {
+  const text = `A hook has changed the arguments of this call. ${reason}`;
   const decision = { verdict: 'deny', step: 'hook', reason: text } as const;
-  return { ...prepared, text, error: 'PERMISSION_DENIED', decision };
+  return { ready: false, call, tool: tool.name, text, error: 'PERMISSION_DENIED', decision };
 }
 
 /** Finds the tool of the task that a model means, by its name for Muster, for a family of models, or for other products. */

@@ -162,7 +162,7 @@ describe('hooks before a call', () => {
           const { path } = fields['tool_input'] as JsonObject;
           if (path === '/work/a') return { updatedInput: { path: '/work/other' } };
           if (path === '/work/b') return { updatedInput: { path: '/etc/passwd' } };
-          return { updatedInput: { path: 1 } };
+          return path === '/work/c' ? { updatedInput: { path: 1 } } : undefined;
         },
       },
       { mode: 'acceptEdits' },
@@ -179,6 +179,79 @@ describe('hooks before a call', () => {
     ).toEqual([
       'A hook has changed the arguments of this call. Write: path must be a text',
       expect.stringContaining('/etc/passwd'),
+    ]);
+  });
+
+  it.each<[string, readonly Said[], 'ran' | RegExp]>([
+    [
+      'that another hook has changed, and refuse them',
+      [
+        { updatedInput: { path: '/work/b' } },
+        { verdict: { verdict: 'deny', reason: 'b is closed', source: USER } },
+      ],
+      /^Refused, nothing was done\. A hook of ~\/\.claude\/settings\.json refuses this call: b is closed\./,
+    ],
+    [
+      'that another hook has changed, and say nothing',
+      [{ updatedInput: { path: '/work/b' } }],
+      'ran',
+    ],
+    [
+      'that another hook has changed to the same ones',
+      [{ updatedInput: { path: '/work/b' } }, { updatedInput: { path: '/work/b' } }],
+      'ran',
+    ],
+    [
+      'that another hook has changed, and change them again, which refuses the call',
+      [{ updatedInput: { path: '/work/b' } }, { updatedInput: { path: '/work/c' } }],
+      /^A hook has changed the arguments of this call\. Several hooks change its arguments/,
+    ],
+  ])('see arguments %s', async (_, rounds, result) => {
+    let round = 0;
+    const changedBy = { source: PROJECT, what: './change.sh' };
+    const { test, ran, hooks, main } = start(
+      { main: [calls(write('/work/a'))] },
+      {
+        PreToolUse: () => {
+          const said = rounds[round];
+          round += 1;
+          return said?.updatedInput === undefined ? said : { ...said, changedBy };
+        },
+      },
+      { mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    expect(hooks.occasions.map(({ fields, without }) => [fields['tool_input'], without])).toEqual([
+      [{ path: '/work/a' }, undefined],
+      [{ path: '/work/b' }, changedBy],
+    ]);
+    expect(ran).toEqual(result === 'ran' ? [{ path: '/work/b' }] : []);
+    expect(eventsOfType(test, 'call.refused').map(({ text }) => text)).toEqual(
+      result === 'ran' ? [] : [expect.stringMatching(result)],
+    );
+  });
+
+  it('see arguments that a hook before a question has changed', async () => {
+    const { ran, hooks, main } = start(
+      { main: [calls(write('/work/a'))] },
+      {
+        PreToolUse: ({ fields }) => {
+          const { path } = fields['tool_input'] as JsonObject;
+          const verdict = { verdict: 'deny', reason: 'closed', source: USER } as const;
+          return path === '/work/other' ? { verdict } : undefined;
+        },
+        PermissionRequest: () => ({
+          updatedInput: { path: '/work/other' },
+          verdict: { verdict: 'allow', reason: 'fine', source: USER },
+        }),
+      },
+    );
+    await main.end.written;
+    expect(ran).toEqual([]);
+    expect(hooks.occasions.map(({ event }) => event)).toEqual([
+      'PreToolUse',
+      'PermissionRequest',
+      'PreToolUse',
     ]);
   });
 
