@@ -165,7 +165,9 @@ class ParallelRunner implements HookRunner {
       }
       if (action.kind === 'http') {
         const { runHttpHook } = await import('./run-http-hook.ts');
-        return await runHttpHook({ ...common, action }, this.#options);
+        const { findUrlProblem } = occasion;
+        const request = { ...common, action, ...dropMissing({ findUrlProblem }) };
+        return await runHttpHook(request, this.#options);
       }
       if (action.kind === 'function') {
         const { runFunctionHook } = await import('./function-hook.ts');

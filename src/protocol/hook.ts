@@ -135,6 +135,11 @@ export interface HookOccasion {
   readonly askAgent?: AskHookAgent;
   /** Calls tools for the hooks that need one. Absent outside of a task. */
   readonly callTool?: CallHookTool;
+  /**
+   * Finds the reason, as a sentence, why a hook may not send a request to an address for the task; null if it may. Absent
+   * outside of a task.
+   */
+  readonly findUrlProblem?: (url: string) => Promise<string | null>;
   /** The fields of the hook's input that belong to this event, such as `tool_name` and `tool_input`. */
   readonly fields: JsonObject;
 }

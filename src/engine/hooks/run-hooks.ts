@@ -109,6 +109,7 @@ export async function runHooks(
     ask,
     askAgent: (...asked) => hookPorts.askAgent(run, ...asked),
     callTool: (...called) => hookPorts.callTool(run, ...called),
+    findUrlProblem: (url) => hookPorts.findUrlProblem(run, url),
   };
   const outcome = await hooks.run(
     { ...occasion, ...dropMissing({ matchCondition, without }) },

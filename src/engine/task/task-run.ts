@@ -53,6 +53,7 @@ export interface HookPorts {
   /** Has a child of the task answer the question of a hook. */
   readonly askAgent: (run: TaskRun, ...asked: Parameters<AskHookAgent>) => Promise<HookAnswer>;
   readonly callTool: (run: TaskRun, ...called: Parameters<CallHookTool>) => Promise<HookAnswer>;
+  readonly findUrlProblem: (run: TaskRun, url: string) => Promise<string | null>;
 }
 
 /** A task that runs in this process. Everything that must survive the process is in its journal. */
