@@ -139,7 +139,9 @@ class ParallelRunner implements HookRunner {
       blocksOnFailure: hook.blocksOnFailure,
     });
     const ms = Math.round(clock.monotonic() - startedAt);
-    return { source: hook.source, what: describeAction(hook.action), ms, reply };
+    const { source, action } = hook;
+    const isAlwaysRecorded = action.kind === 'mcp_tool';
+    return { source, what: describeAction(action), ms, reply, isAlwaysRecorded };
   }
 
   /** Runs a hook to its end. Never rejects. */

@@ -9,6 +9,8 @@ export interface HookRun {
   /** The duration in milliseconds. */
   readonly ms: number;
   readonly reply: HookReply;
+  /** True if it leaves a record even if it has nothing to say, because it may have changed something on a server. */
+  readonly isAlwaysRecorded: boolean;
 }
 
 /** The number of fields of a reply that says nothing: its outcome and its code. */
@@ -50,7 +52,9 @@ export function mergeOutcomes(runs: readonly HookRun[]): HookOutcome {
     ...(stop === undefined ? {} : { stop }),
     records: runs.flatMap((run) => {
       const note = lost(run);
-      return note === undefined && isSilent(run.reply) ? [] : [toRecord(run, note)];
+      return note === undefined && !run.isAlwaysRecorded && isSilent(run.reply)
+        ? []
+        : [toRecord(run, note)];
     }),
   };
 }

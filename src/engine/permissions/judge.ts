@@ -59,6 +59,7 @@ export async function judgeCall(
     if (decision.verdict !== 'ask') {
       const allowed = decision.verdict === 'allow';
       if (allowed) closeQuestion(run, ready);
+      recordHookGrant(run, ready, decision);
       const refusal = explainRefusal(decision);
       return { allowed, pathAccess, decision, refusal, call: ready };
     }
@@ -85,6 +86,17 @@ export async function judgeCall(
     if (verdict.kind === 'allowed') return { ...judged, allowed: true, decision, refusal: '' };
     if (verdict.kind === 'refused') return { ...verdict, ...judged, allowed: false };
   }
+}
+
+/** Records that the user has granted a call, if nothing but a hook of the user has answered the question about it. */
+export function recordHookGrant(
+  { journal }: Pick<TaskRun, 'journal'>,
+  { call, tool, hookVerdict }: ReadyCall,
+  { verdict, step }: Decision,
+): void {
+  if (verdict !== 'allow' || step !== 'hook' || hookVerdict === undefined) return;
+  const { source: hook } = hookVerdict;
+  journal.record({ type: 'call.granted', callId: call.id, tool: tool.name, by: 'user', hook });
 }
 
 /**

@@ -7,7 +7,7 @@ import type { FindingAuthor, FindingContent } from '../board.ts';
 import type { WorkspaceResult, WorkspaceStart } from '../workspace.ts';
 import type { EndReason } from '../end-reason.ts';
 import type { TaskInput } from '../input.ts';
-import type { HookEventName, HookOutcome } from '../hook.ts';
+import type { HookEventName, HookOutcome, HookSource } from '../hook.ts';
 import type { LimitHit } from '../limits.ts';
 import type { CompactionEvent } from './compaction-event.ts';
 import type { AssistantMessage } from '../message.ts';
@@ -328,6 +328,17 @@ export type EventBody =
       readonly by: 'user';
       /** The id of the question that was answered. Absent if the user was not asked. */
       readonly question?: string;
+    }
+  /**
+   * A hook in the user's own settings has answered the question that only the default of a tool asks, so the user has granted
+   * this one call. The id is that of the call, or of the call that the hook itself makes.
+   */
+  | {
+      readonly type: 'call.granted';
+      readonly callId: string;
+      readonly tool: string;
+      readonly by: 'user';
+      readonly hook: HookSource;
     }
   /** The user has set an ask or deny rule for the task and all tasks below it. No undo takes it back. */
   | {

@@ -83,6 +83,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'notified':
     case 'server.logged':
     case 'rights.granted':
+    case 'call.granted':
     case 'rights.restricted':
     case 'rule.removed':
     case 'mode.granted':

@@ -132,6 +132,13 @@ describe('hooks before a call', () => {
       'ran',
     ],
     [
+      'allow what a mode allows anyway',
+      USER,
+      { verdict: { verdict: 'allow', reason: 'fine', source: USER } },
+      { mode: 'autonomous' },
+      'ran',
+    ],
+    [
       'allow what an ask rule asks about',
       USER,
       { verdict: { verdict: 'allow', reason: 'fine', source: USER } },
@@ -145,6 +152,11 @@ describe('hooks before a call', () => {
       setup,
     );
     await main.end.written;
+    const isGranted =
+      said?.verdict?.verdict === 'allow' && setup.mode !== 'autonomous' && result === 'ran';
+    expect(eventsOfType(test, 'call.granted')).toMatchObject(
+      isGranted ? [{ tool: 'Write', by: 'user', hook: USER }] : [],
+    );
     if (result === 'ran') expect(ran).toEqual([{ path: '/work/a' }]);
     else {
       expect(ran).toEqual([]);

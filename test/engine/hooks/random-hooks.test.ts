@@ -82,7 +82,7 @@ function hooksThatEnd(ends: readonly HookEnd[], source: HookSource): HookPort {
       next += 1;
       const mayAllow = source.kind === 'user';
       const reply = readHookOutput(end, { event, mayAllow, blocksOnFailure: false });
-      return mergeOutcomes([{ source, what: './hook', ms: 1, reply }]);
+      return mergeOutcomes([{ source, what: './hook', ms: 1, reply, isAlwaysRecorded: false }]);
     },
   };
 }
