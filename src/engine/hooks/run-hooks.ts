@@ -20,7 +20,8 @@ import { stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskTree } from '../task/task-tree.ts';
 
-const SILENCE: HookOutcome = { context: [], records: [] };
+/** The outcome of hooks that have nothing to say. */
+export const SILENCE: HookOutcome = { context: [], records: [] };
 
 /** An occasion for hooks in a task. */
 interface TaskOccasion {
@@ -34,6 +35,8 @@ interface TaskOccasion {
   readonly matchCondition?: HookOccasion['matchCondition'];
   /** The hook that does not run. Default: none. */
   readonly without?: HookOccasion['without'];
+  /** True if an event is recorded even if no hook has anything to say. Default: false. */
+  readonly isAlwaysRecorded?: boolean;
   /** Ends the hooks. Default: the signal that stops the task or interrupts its turn. */
   readonly signal?: AbortSignal;
 }
@@ -83,6 +86,7 @@ export async function runHooks(
     fields,
     matchCondition,
     without,
+    isAlwaysRecorded = false,
     signal = run.cancellation.turnSignal,
   }: TaskOccasion,
 ): Promise<HookOutcome> {
@@ -115,7 +119,7 @@ export async function runHooks(
     { ...occasion, ...dropMissing({ matchCondition, without }) },
     signal,
   );
-  if (isSilent(outcome)) return outcome;
+  if (isSilent(outcome) && !isAlwaysRecorded) return outcome;
   run.journal.record(
     { type: 'hook.ran', event, about, outcome },
     ...warnOfIgnoredAllows(run.tree, outcome.records),

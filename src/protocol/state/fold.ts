@@ -21,7 +21,7 @@ import { applyToRepetition } from './repetition.ts';
 import { liveEventFilter } from '../events/rewound.ts';
 import { applyToLifetime, steadyTime } from './steady-time.ts';
 import * as activations from './activation.ts';
-import { type TaskState, initialState } from './task-state.ts';
+import { NOTHING_TOLD, type TaskState, initialState } from './task-state.ts';
 
 /** Folds the events of a complete log to the state of its task. Throws for an empty log. */
 export function foldEvents(events: Iterable<TaskEvent>): TaskState {
@@ -229,6 +229,10 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'hook.ran':
       if (event.about !== null && event.outcome.updatedInput !== undefined)
         state.inputsFromHooks.set(event.about, event.outcome.updatedInput);
+      if (event.event === 'SubagentStart')
+        state.toldToHooks = { ...state.toldToHooks, isStartTold: true };
+      else if (event.event === 'SubagentStop')
+        state.toldToHooks = { ...state.toldToHooks, endTurns: state.turns };
       return;
     case 'finding.posted':
       state.findings.push(toFinding(event, state));
@@ -284,6 +288,7 @@ function beginActivation(
 ): void {
   state.activation = activations.startActivation(number, { ...start, turns: state.turns });
   state.status = isParked(state) ? 'parked' : 'queued';
+  state.toldToHooks = NOTHING_TOLD;
   state.end = null;
   state.result = '';
   state.structured = null;

@@ -36,6 +36,16 @@ export interface AcceptanceState {
   rung: number;
 }
 
+/** The start and the end of a subagent of which hooks were told. Each start needs an end, also after a crash in between. */
+interface ToldToHooks {
+  readonly isStartTold: boolean;
+  /** The number of turns after which hooks were last told that the task ends; null: they were not told yet. */
+  readonly endTurns: number | null;
+}
+
+/** The state before hooks were told of a subagent. */
+export const NOTHING_TOLD: ToldToHooks = { isStartTold: false, endTurns: null };
+
 /** The workspace of a task. Both are null for a task without one. */
 export interface WorkspaceState {
   /** The state in which the task found the workspace; null: it was not needed yet. */
@@ -65,6 +75,8 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   readonly unknownCalls: Map<string, string>;
   /** The arguments that hooks have put in place of those of a call, by call id. */
   readonly inputsFromHooks: Map<string, JsonObject>;
+  /** What hooks were told of the task as a subagent in this activation. */
+  toldToHooks: ToldToHooks;
   /** The refused calls, as `Tool: reason`. */
   readonly refusals: string[];
   /** The number of faults of each kind, in the order of their first occurrence. */
@@ -120,6 +132,7 @@ export function initialState(first: TaskEvent): TaskState {
     runningCalls: new Map(),
     unknownCalls: new Map(),
     inputsFromHooks: new Map(),
+    toldToHooks: NOTHING_TOLD,
     ...initialOwnedWork(),
     ...emptyInbox(),
     delegations: initialDelegations(),

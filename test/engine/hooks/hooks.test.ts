@@ -12,6 +12,9 @@ import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import { mapToolsByName } from '../../../src/replay/idle-deps.ts';
 import { rerunTree } from '../../../src/replay/rerun-tree.ts';
 import { call, calls, eventsOfType, play, toldTo, until, type Play } from '../play.ts';
+import type { Rights } from '../../../src/protocol/permission.ts';
+import { openMemoryStore } from '../../../src/store/memory-store.ts';
+import { KillableStore } from '../killable-store.ts';
 import { SETTINGS, testEngine, type EngineSetup, type TestEngine } from '../support.ts';
 
 const USER: HookSource = { kind: 'user', where: '~/.claude/settings.json' };
@@ -538,4 +541,52 @@ describe('hooks of the end', () => {
       because: expect.stringContaining('the budget of today is used up'),
     });
   });
+});
+
+/** Runs a subagent in a process that dies at this batch of events, and resumes it. Returns what hooks were told; null if it did not die. */
+async function surviveWithSubagent(batch: number) {
+  const told: string[] = [];
+  const tellUnless = (isOver: () => boolean) => {
+    const note = ({ event, task: { id, depth } }: HookOccasion): Said => {
+      if (!isOver()) told.push(`${depth} ${id} ${event}`);
+      return undefined;
+    };
+    return scriptedHooks({ SubagentStart: note, SubagentStop: note });
+  };
+  const delegate = (prompt: string) => calls(call('Task', { prompt, description: prompt }));
+  const script = play({ main: [delegate('upper')], upper: [delegate('lower')] });
+  const disk = openMemoryStore({});
+  const mortal = new KillableStore(disk, { batch, several: false, kept: 0 }, async () => {});
+  const setup = { onFault: () => {} };
+  const dying = { hooks: tellUnless(() => mortal.isDead), store: mortal.store };
+  const main = testEngine(script, { ...setup, ...dying }).start('main');
+  await Promise.race([main.end.written, until(() => mortal.isDead)]);
+  if (!mortal.isDead) return null;
+  const next = { hooks: tellUnless(() => false), store: disk };
+  const terms = { prompt: null, maxRights: (rights: Rights) => rights };
+  const resumed = await testEngine(script, { ...setup, ...next }).engine.resume(
+    main.spec.id,
+    terms,
+  );
+  await resumed.end.written;
+  return told;
+}
+
+it('a subagent whose process was killed has one start and an end, at every depth', async () => {
+  const depths = new Set<string>();
+  for (let batch = 2; ; batch += 1) {
+    const told = await surviveWithSubagent(batch);
+    if (told === null) break;
+    const byTask = Map.groupBy(told, (line) => line.split(' ').slice(0, 2).join(' '));
+    for (const [task, lines] of byTask) {
+      depths.add(task.slice(0, 1));
+      const names = lines.map((line) => line.split(' ')[2]).join(' ');
+      // The record of an end may be lost with the process, so that hooks are told of it once more.
+      expect([batch, names]).toEqual([
+        batch,
+        expect.stringMatching(/^SubagentStart( SubagentStop){1,2}$/),
+      ]);
+    }
+  }
+  expect(depths).toEqual(new Set(['1', '2']));
 });
