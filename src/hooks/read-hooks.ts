@@ -148,6 +148,7 @@ class HooksReader {
     if (action === null) return;
     const conditioned = this.#readCondition(hook, place);
     if (conditioned === null) return;
+    const isRewaking = this.#readAsyncFlag(hook, 'asyncRewake', path);
     const statusMessage = readHookText(hook, 'statusMessage', at);
     this.hooks.push({
       ...place,
@@ -155,7 +156,8 @@ class HooksReader {
       action,
       source: this.#source,
       timeoutMs: this.#readTimeout(hook, event, path) * 1000,
-      isAsync: this.#readFlag(hook, 'async', path),
+      isAsync: isRewaking || this.#readAsyncFlag(hook, 'async', path),
+      isRewaking,
       isOnce: this.#readFlag(hook, 'once', path),
       blocksOnFailure: this.#readOnFailure(hook, path),
       ...(statusMessage === undefined ? {} : { statusMessage }),
@@ -202,7 +204,12 @@ class HooksReader {
     return MAX_TIMEOUT_SECONDS;
   }
 
-  #readFlag(hook: JsonObject, field: 'async' | 'once', path: string): boolean {
+  /** Reads a flag of commands. The task waits for every other hook, whose file has it as an unknown field. */
+  #readAsyncFlag(hook: JsonObject, field: 'async' | 'asyncRewake', path: string): boolean {
+    return hook['type'] === 'command' && this.#readFlag(hook, field, path);
+  }
+
+  #readFlag(hook: JsonObject, field: 'async' | 'asyncRewake' | 'once', path: string): boolean {
     const value = hook[field];
     if (value === undefined || typeof value === 'boolean') return value ?? false;
     this.#report(`${path}.${field}`, 'must be true or false, so false counts');

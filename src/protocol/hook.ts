@@ -140,6 +140,8 @@ export interface HookOccasion {
    * outside of a task.
    */
   readonly findUrlProblem?: (url: string) => Promise<string | null>;
+  /** Wakes the task for what `takeLate` returns now. Absent outside of a task. */
+  readonly wake?: () => void;
   /** The fields of the hook's input that belong to this event, such as `tool_name` and `tool_input`. */
   readonly fields: JsonObject;
 }
@@ -195,6 +197,12 @@ export interface HookOutcome {
   readonly records: readonly HookRecord[];
 }
 
+/** The outcome of hooks that nobody has waited for, and the occasion at which they had begun. */
+export interface LateHookOutcome {
+  readonly event: HookEventName;
+  readonly outcome: HookOutcome;
+}
+
 /** Runs hooks. */
 export interface HookPort {
   /**
@@ -214,4 +222,6 @@ export interface HookPort {
    * @param signal ends all hooks when it aborts
    */
   run(occasion: HookOccasion, signal: AbortSignal): Promise<HookOutcome>;
+  /** Takes what hooks of a task have said since the last time that nobody has waited for. Default: nothing. */
+  takeLate?(task: string): readonly LateHookOutcome[];
 }

@@ -9,6 +9,8 @@ import type {
   HookOutcome,
   HookTask,
 } from '../../protocol/hook.ts';
+import { newId } from '../../base/ids.ts';
+import { createNotice } from '../../protocol/notice-text.ts';
 import { truncate } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
@@ -113,6 +115,7 @@ export async function runHooks(
     ask,
     askAgent: (...asked) => hookPorts.askAgent(run, ...asked),
     callTool: (...called) => hookPorts.callTool(run, ...called),
+    wake: () => wakeForLateHooks(deps, run),
     findUrlProblem: (url) => hookPorts.findUrlProblem(run, url),
   };
   const outcome = await hooks.run(
@@ -126,6 +129,29 @@ export async function runHooks(
   );
   if (outcome.stop !== undefined) run.stop(stopOrder('client', `a hook ended it: ${outcome.stop}`));
   return outcome;
+}
+
+/** Records what hooks of a task have said that nobody has waited for, and adds their texts to the next request. */
+export function recordLateHooks({ hooks }: Pick<EngineDeps, 'hooks'>, run: TaskRun): void {
+  for (const { event, outcome } of hooks?.takeLate?.(run.spec.id) ?? []) {
+    run.journal.record({ type: 'hook.ran', event, about: null, outcome });
+    queueContext(run, `late-${newId()}`, outcome.context);
+  }
+}
+
+/** Has a task go on for what a hook has said that nobody has waited for. A task that ends leaves it for its next activation. */
+function wakeForLateHooks(deps: EngineDeps, run: TaskRun): void {
+  if (run.isEnding) return;
+  recordLateHooks(deps, run);
+  run.mailbox.wake();
+}
+
+/** Adds texts of hooks to the next request, once for each occasion of an activation. */
+export function queueContext(run: TaskRun, occasion: string, context: readonly string[]): void {
+  if (context.length === 0) return;
+  const id = `hook-${run.state.activation.number}-${occasion}`;
+  const text = context.map((each) => `A hook says: ${each}`).join('\n');
+  run.journal.record({ type: 'input.queued', input: createNotice(id, text) });
 }
 
 /** The hooks of each tree whose ignored permissions were reported in this process. */

@@ -5,7 +5,7 @@ import type { EndReason } from '../../protocol/end-reason.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { describeHookTask, hasHooks, runHooks, SILENCE } from './run-hooks.ts';
+import { describeHookTask, hasHooks, queueContext, runHooks, SILENCE } from './run-hooks.ts';
 
 /** The maximum number of times that hooks make a task go on instead of ending, in one activation. */
 const MAX_STOP_ROUNDS = 25;
@@ -173,12 +173,4 @@ function stopRoundPrefix({ state }: TaskRun): string {
 function countStopRounds(run: TaskRun): number {
   const prefix = stopRoundPrefix(run);
   return [...run.state.conversation.inputIds].filter((id) => id.startsWith(prefix)).length;
-}
-
-/** Adds texts of hooks to the next request, once for each occasion of an activation. */
-function queueContext(run: TaskRun, occasion: string, context: readonly string[]): void {
-  if (context.length === 0) return;
-  const id = `hook-${run.state.activation.number}-${occasion}`;
-  const text = context.map((each) => `A hook says: ${each}`).join('\n');
-  run.journal.record({ type: 'input.queued', input: createNotice(id, text) });
 }

@@ -1,5 +1,6 @@
 import { sleep } from '../../base/deadlines.ts';
 import { findQuotedCall } from '../../protocol/state/quoted-calls.ts';
+import { recordLateHooks } from '../hooks/run-hooks.ts';
 import { runPromptHooks } from '../hooks/task-hooks.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -11,12 +12,13 @@ const GATHER_DELAY_MS = 50;
 const MAX_GATHER_DELAY_MS = 1_000;
 
 /**
- * Completes the inputs of the next request, and takes the slot of the task: waits for ends of children, has hooks judge the
- * messages of the user, and runs the shell parts of slash commands in them. Resolves to false if a message is not sent because
+ * Completes the inputs of the next request, and takes the slot of the task: waits for ends of children, adds what hooks have
+ * said that nobody has waited for, has hooks judge the messages of the user, and runs the shell parts of slash commands in them. Resolves to false if a message is not sent because
  * of a shell part, so that the next step has to be decided anew.
  */
 export async function gatherInputs(deps: EngineDeps, run: TaskRun): Promise<boolean> {
   await waitForMoreEnds(deps, run);
+  recordLateHooks(deps, run);
   await runPromptHooks(deps, run);
   await run.slot.take();
   if (findQuotedCall(run.state.conversation.queued) === null) return true;

@@ -7,7 +7,7 @@ import type { FindingAuthor, FindingContent } from '../board.ts';
 import type { WorkspaceResult, WorkspaceStart } from '../workspace.ts';
 import type { EndReason } from '../end-reason.ts';
 import type { TaskInput } from '../input.ts';
-import type { HookEventName, HookOutcome, HookSource } from '../hook.ts';
+import type { HookEventBody } from './hook-event.ts';
 import type { LimitHit } from '../limits.ts';
 import type { CompactionEvent } from './compaction-event.ts';
 import type { AssistantMessage } from '../message.ts';
@@ -329,17 +329,6 @@ export type EventBody =
       /** The id of the question that was answered. Absent if the user was not asked. */
       readonly question?: string;
     }
-  /**
-   * A hook in the user's own settings has answered the question that only the default of a tool asks, so the user has granted
-   * this one call. The id is that of the call, or of the call that the hook itself makes.
-   */
-  | {
-      readonly type: 'call.granted';
-      readonly callId: string;
-      readonly tool: string;
-      readonly by: 'user';
-      readonly hook: HookSource;
-    }
   /** The user has set an ask or deny rule for the task and all tasks below it. No undo takes it back. */
   | {
       readonly type: 'rights.restricted';
@@ -441,16 +430,7 @@ export type EventBody =
       /** Untrusted; cut if it is long. */
       readonly text: string;
     }
-  /**
-   * Hooks have run and had something to say. Hooks that succeed without a word leave no event.
-   */
-  | {
-      readonly type: 'hook.ran';
-      readonly event: HookEventName;
-      /** The id of the call, the input or the question that they were about; null if there is none. */
-      readonly about: string | null;
-      readonly outcome: HookOutcome;
-    }
+  | HookEventBody
   /** The task has replaced its list of todos. */
   | { readonly type: 'todos.set'; readonly items: readonly TodoItem[] }
   /** The task has posted a finding on the board of its tree. */

@@ -75,7 +75,7 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   readonly unknownCalls: Map<string, string>;
   /** The arguments that hooks have put in place of those of a call, by call id. */
   readonly inputsFromHooks: Map<string, JsonObject>;
-  /** What hooks were told of the task as a subagent in this activation. */
+  /** The start and the end of the task, as a subagent, of which hooks were told in this activation. */
   toldToHooks: ToldToHooks;
   /** The refused calls, as `Tool: reason`. */
   readonly refusals: string[];

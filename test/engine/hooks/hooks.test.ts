@@ -4,6 +4,7 @@ import type {
   HookOccasion,
   HookOutcome,
   HookPort,
+  LateHookOutcome,
   HookSource,
 } from '../../../src/protocol/hook.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
@@ -440,6 +441,72 @@ describe('hooks after all calls of an answer', () => {
       status: 'stopped',
       because: expect.stringContaining('that is enough'),
     });
+  });
+});
+
+describe('hooks that nobody waits for', () => {
+  const late: LateHookOutcome = {
+    event: 'PostToolUse',
+    outcome: {
+      context: ['3 tests fail'],
+      records: [{ source: USER, what: './test.sh', outcome: 'ok', code: 0, ms: 9 }],
+    },
+  };
+  /** Hooks that have said this when the task asks for it. */
+  const lateHooks = (
+    said: LateHookOutcome[],
+  ): HookPort & { readonly occasions: HookOccasion[] } => ({
+    ...scriptedHooks({ PostToolUse: () => undefined }),
+    takeLate: () => said.splice(0),
+  });
+
+  it('add to the next request, and are recorded', async () => {
+    const said: LateHookOutcome[] = [];
+    const { test, main } = start(
+      {
+        main: [
+          () => {
+            said.push(late);
+            return calls(write('/work/a'));
+          },
+        ],
+      },
+      {},
+      { hooks: lateHooks(said), mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    expect(toldTo(test, 'main').join('\n')).toContain('A hook says: 3 tests fail');
+    expect(eventsOfType(test, 'hook.ran')).toMatchObject([{ ...late, about: null }]);
+  });
+
+  it('wake a task that waits', async () => {
+    const said: LateHookOutcome[] = [];
+    const hooks = lateHooks(said);
+    const { test, main } = start(
+      {
+        main: [
+          calls(
+            write('/work/a'),
+            call('Task', { prompt: 'slow', description: 'slow', run_in_background: true }),
+          ),
+          { text: 'waiting' },
+          () => {
+            said.push(late);
+            return { text: 'seen' };
+          },
+        ],
+        slow: [() => until(() => said.length > 0).then(() => ({ text: 'done' }))],
+      },
+      {},
+      { hooks, mode: 'acceptEdits' },
+    );
+    await until(() => eventsOfType(test, 'turn.ended', main.spec.id).length === 2);
+    said.push(late);
+    hooks.occasions.find(({ task }) => task.id === main.spec.id)?.wake?.();
+    await main.end.written;
+    const told = toldTo(test, 'main').join('\n');
+    expect(told.indexOf('3 tests fail')).toBeLessThan(told.indexOf('Ended in the background'));
+    expect(told).toContain('3 tests fail');
   });
 });
 
