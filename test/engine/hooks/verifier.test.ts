@@ -12,6 +12,7 @@ import type {
   HookPort,
 } from '../../../src/protocol/hook.ts';
 import type { ScriptedAnswer } from '../../scripted-model.ts';
+import { SpanFold } from '../../../src/telemetry/span-fold.ts';
 import { call, calls, eventsOfType, play, requestsOf, until } from '../play.ts';
 import {
   SETTINGS,
@@ -94,6 +95,18 @@ it('answers as a child of the task, read-only, and its costs count there', async
   // It is told of its own calls like any task.
   expect(hooks.occasions.filter(({ task }) => task.isVerifier === true)).toHaveLength(2);
   await expectSameRerun(test, main.spec.id);
+});
+
+it('has a span below that of its task', async () => {
+  const { test, main } = start({ check: [says({ ok: true })] }, askingHooks(['Stop']));
+  await main.end.written;
+  const fold = new SpanFold({ content: false });
+  const spans = test.events.flatMap((event) => fold.apply(event));
+  const [own, verifier] = ['invoke_agent main', 'invoke_agent verify-hook'].map((name) =>
+    spans.filter((span) => span.name === name),
+  );
+  expect(verifier).toMatchObject([{ parentSpanId: own?.[0]?.spanId, traceId: own?.[0]?.traceId }]);
+  expect(own).toHaveLength(1);
 });
 
 it('lets a task end or go on, and needs no slot that its task holds', async () => {
