@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
+import { toolResultRounds } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
 import { expectNothingLeft } from './ending.ts';
 import { envelopeOf, eventsOf } from './muster.ts';
@@ -128,6 +129,33 @@ describe.concurrent('hooks', () => {
     };
     expect(await run('plan')).toEqual([false, false]);
     expect(await run('acceptEdits')).toEqual([true, true]);
+  });
+
+  it('that nobody waits for tell the next request what they say, and report that they failed', async () => {
+    const said = { hookEventName: 'PostToolUse', additionalContext: '3 tests fail' };
+    const answer = JSON.stringify({ hookSpecificOutput: said });
+    // The model goes on until it is told.
+    await using world = await openWorld({
+      script: (request) => {
+        if (JSON.stringify(request.messages).includes('A hook says: 3 tests fail'))
+          return { text: 'done' };
+        const round = toolResultRounds(request);
+        return { toolCalls: [round === 0 ? EDIT : bash(`echo ${round}; sleep 0.2`)] };
+      },
+    });
+    const slow = { type: 'command', command: `echo '${answer}'`, async: true };
+    const failing = { type: 'command', command: 'exit 3', async: true };
+    writeHooks(world, 'user', {
+      PostToolUse: [{ matcher: 'Write', hooks: [slow] }],
+      Stop: [{ hooks: [failing] }],
+    });
+    const run = await world.run(['-p', 'go', '--permission-mode', 'autonomous', ...FLAGS.slice(2)]);
+    expect(run.code).toBe(0);
+    expect(JSON.stringify(world.model.requests.at(-1)?.body)).toContain(
+      'A hook says: 3 tests fail',
+    );
+    expect(run.stderr).toMatch(/Stop hook of \S+ \(exit 3\) failed: it exited with code 3/);
+    expectNothingLeft(world);
   });
 
   it('that hang, print garbage or cannot be read are reported, and hold up nothing', async () => {
@@ -410,10 +438,8 @@ Guard.
       const hook = { type: 'mcp_tool', server: 'judge', tool: 'look' };
       writeHooks(world, 'user', { PreToolUse: [{ matcher: 'Write', hooks: [hook] }] });
       const run = async (...flags: readonly string[]) => {
-        const ran = await world.run([
-          ...['-p', 'go', '--trust-project', '--output-format', 'stream-json'],
-          ...flags,
-        ]);
+        const format = ['--output-format', 'stream-json'];
+        const ran = await world.run(['-p', 'go', '--trust-project', ...format, ...flags]);
         expect([ran.code, existsSync(join(workspace, 'a.txt'))]).toEqual([0, false]);
         expect(eventsOf(ran).filter((event) => event.type === 'call.granted')).toEqual([]);
         return eventsOf(ran).flatMap((event) =>
