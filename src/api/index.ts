@@ -125,7 +125,6 @@ export type { AgentsCheckReport } from './agents/check-agents.ts';
 export type { NewAgent } from './agents/create-agent.ts';
 export type { ImportedAgent } from './agents/import-agents.ts';
 export type { AgentExplanation } from './explain/explain-agent.ts';
-export type { ShellPartQuestion } from './session/contract.ts';
 export type { ListSkillsOptions } from './agents/list-skills.ts';
 export type { TemplateRequest } from './templates/plan-fan-out.ts';
 export type { TemplateReport } from './templates/template-report.ts';

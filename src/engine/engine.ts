@@ -133,11 +133,10 @@ export class Engine {
     await prepareDelegation(deps, by.agent, request);
     const plan = outlineChild(deps, by, request);
     if (plan instanceof MusterError) return plan;
-    const { prompt, listedTools } = plan.setup;
     const decision = decideDelegation(deps, by.rights, plan.agent);
     const fallbacks = deps.models.fallbacks?.(plan.model, plan.agent) ?? [];
     const reusesResults = plan.agent.cache ?? deps.settings.reusesResults;
-    const { prefix } = prefixes.get(prompt, listedTools);
+    const { prefix } = prefixes.get(plan.setup.prompt, plan.setup.listedTools);
     return { ...plan, decision, fallbacks, reusesResults, prefix };
   }
 
@@ -188,11 +187,11 @@ export class Engine {
   async quote(
     to: QuoteRecipient,
     request: QuoteRequest,
-    signal?: AbortSignal,
+    signal = new AbortController().signal,
   ): Promise<QuotedItems> {
     const { quoteItems } = await import('./quote/quote.ts');
     const recipient = resolveRecipient(this.deps, to, this.running);
-    return quoteItems(this.deps, recipient, request, signal ?? new AbortController().signal);
+    return quoteItems(this.deps, recipient, request, signal);
   }
 
   /**
@@ -356,6 +355,7 @@ export class Engine {
   ): TaskInput {
     const mentions = resolveMentions(mentioningText(text, enclosed), this.deps.agents.agents(), to);
     for (const message of mentions.warnings) recorder.journal.record({ type: 'warning', message });
+    recorder.calls.rememberQuoted(enclosed);
     return createUserMessage(text, mentions, enclosed);
   }
 

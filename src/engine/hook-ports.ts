@@ -12,5 +12,9 @@ export function createHookPorts(context: () => EngineContext): HookPorts {
       const { callToolForHook } = await import('./calls/call-tool-for-hook.ts');
       return await callToolForHook(context().deps, run, ...called);
     },
+    findUrlProblem: async (run, url) => {
+      const { findUrlProblem } = await import('./calls/check-hook-url.ts');
+      return await findUrlProblem(context().deps, run, url);
+    },
   };
 }

@@ -83,9 +83,9 @@ function isFor(
 function withoutRepeatedHooks(due: readonly DueHook[]): readonly DueHook[] {
   const best = new Map<string, DueHook>();
   for (const each of due) {
-    const { action, source, isAsync, blocksOnFailure } = each.hook;
+    const { action, source, isAsync, isRewaking, blocksOnFailure } = each.hook;
     // The same command is another program in each plugin.
-    const key = JSON.stringify([action, source.pluginRoot, isAsync, blocksOnFailure]);
+    const key = JSON.stringify([action, source.pluginRoot, isAsync, isRewaking, blocksOnFailure]);
     const other = best.get(key);
     if (other === undefined || rank(each) > rank(other)) best.set(key, each);
   }

@@ -39,6 +39,7 @@ export function createFunctionHook({
     path,
     timeoutMs: timeoutSeconds * 1000,
     isAsync: false,
+    isRewaking: false,
     isOnce: false,
     blocksOnFailure,
   };

@@ -82,8 +82,10 @@ export interface HookDefinition {
   readonly path: string;
   /** The time in milliseconds after which the hook is ended. */
   readonly timeoutMs: number;
-  /** True if nobody waits for the hook, so that nothing that it prints counts. */
+  /** True if nobody waits for the hook, so that it decides nothing. What it says reaches the next request. */
   readonly isAsync: boolean;
+  /** True if the exit code 2 of such a hook wakes its task (`asyncRewake`). */
+  readonly isRewaking: boolean;
   /** True if the hook runs only at the first occasion of a conversation. */
   readonly isOnce: boolean;
   /** True if a failure of the hook counts as a refusal (`"onFailure": "block"`). */

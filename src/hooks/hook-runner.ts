@@ -1,3 +1,4 @@
+import { onAbort } from '../base/async.ts';
 import { dropMissing } from '../base/drop-missing.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/errors.ts';
@@ -8,6 +9,7 @@ import type {
   HookOutcome,
   HookPort,
   HookTask,
+  LateHookOutcome,
 } from '../protocol/hook.ts';
 import { coversOccasion, findDueHooks, matchConditions, type DueHook } from './due-hooks.ts';
 import { describeAction, type HookDefinition } from './hook-definition.ts';
@@ -25,6 +27,8 @@ export interface HookRunnerOptions extends CommandHookSettings, HttpHookSettings
   readonly clock: Clock;
   /** Reads the conditions in the hooks of agents and skills. */
   readonly readCondition: ConditionReader;
+  /** Reports a failure of a hook that nobody has waited for, if its task can record it no more. */
+  readonly onLostFailure: (line: string) => void;
 }
 
 /** A hook port that can be closed. */
@@ -52,6 +56,8 @@ class ParallelRunner implements HookRunner {
   readonly #finished = new Map<string, Set<HookDefinition>>();
   /** The runs that nobody waits for. */
   readonly #background = new Set<Promise<unknown>>();
+  /** The outcomes of these hooks, by task. */
+  readonly #late = new Map<string, readonly LateHookOutcome[]>();
   /** The conversations that have gone on in this process, by id, with their newest state. */
   readonly #sessions = new Map<string, HookTask>();
   readonly #closed = new AbortController();
@@ -70,7 +76,7 @@ class ParallelRunner implements HookRunner {
     if (due.length === 0) return NO_OUTCOME;
     const input = `${JSON.stringify(buildHookInput(occasion))}\n`;
     for (const { hook } of due.filter(({ hook }) => hook.isAsync)) {
-      const work = this.#start(hook, { occasion, input, signal: this.#closed.signal });
+      const work = this.#runLate(hook, { occasion, input, signal: this.#closed.signal });
       this.#background.add(work);
       void work.finally(() => this.#background.delete(work));
     }
@@ -95,8 +101,32 @@ class ParallelRunner implements HookRunner {
         this.run({ event: 'SessionEnd', task, matched: 'other', fields }, signal),
       ),
     );
+    const work = Promise.all(this.#background);
+    await Promise.race([work, untilAborted(signal)]);
     this.#closed.abort();
-    await Promise.all(this.#background);
+    await work;
+    if (this.#late.size === 0) return;
+    const { describeLostFailures } = await import('./late-hooks.ts');
+    describeLostFailures([...this.#late.values()].flat()).forEach(this.#options.onLostFailure);
+  }
+
+  takeLate(task: string): readonly LateHookOutcome[] {
+    const late = this.#late.get(task) ?? [];
+    this.#late.delete(task);
+    return late;
+  }
+
+  /** Runs a hook that nobody waits for, and keeps what it says for the next request of its task. Never rejects. */
+  async #runLate(hook: HookDefinition, run: RunInput): Promise<void> {
+    const { clock } = this.#options;
+    const { event, task, wake } = run.occasion;
+    const startedAt = clock.monotonic();
+    const end = await this.#start(hook, run);
+    const { readLateOutput } = await import('./late-hooks.ts');
+    const late = readLateOutput(hook, end, Math.round(clock.monotonic() - startedAt));
+    if (late === null) return;
+    this.#late.set(task.id, [...(this.#late.get(task.id) ?? []), { event, outcome: late.outcome }]);
+    if (late.wakes) wake?.();
   }
 
   /** Finds the hooks for an occasion, and remembers those that run only once. */
@@ -105,7 +135,9 @@ class ParallelRunner implements HookRunner {
     const known = [...this.#hooks, ...this.#readDefinitions(occasion.definitions ?? [])];
     // A subagent that answers a hook must not start itself again.
     const isVerifier = occasion.task.isVerifier === true;
-    const all = known.filter(({ action }) => !isVerifier || action.kind !== 'agent');
+    const all = known.filter(
+      (hook) => (!isVerifier || hook.action.kind !== 'agent') && !isExcluded(hook, occasion),
+    );
     const conditions = await matchConditions(all, occasion);
     // Nothing is awaited from here on, so that a hook that runs once is taken by one occasion.
     const finished = this.#finished.get(rootId) ?? new Set();
@@ -137,7 +169,9 @@ class ParallelRunner implements HookRunner {
       blocksOnFailure: hook.blocksOnFailure,
     });
     const ms = Math.round(clock.monotonic() - startedAt);
-    return { source: hook.source, what: describeAction(hook.action), ms, reply };
+    const { source, action } = hook;
+    const isAlwaysRecorded = action.kind === 'mcp_tool';
+    return { source, what: describeAction(action), ms, reply, isAlwaysRecorded };
   }
 
   /** Runs a hook to its end. Never rejects. */
@@ -163,7 +197,9 @@ class ParallelRunner implements HookRunner {
       }
       if (action.kind === 'http') {
         const { runHttpHook } = await import('./run-http-hook.ts');
-        return await runHttpHook({ ...common, action }, this.#options);
+        const { findUrlProblem } = occasion;
+        const request = { ...common, action, ...dropMissing({ findUrlProblem }) };
+        return await runHttpHook(request, this.#options);
       }
       if (action.kind === 'function') {
         const { runFunctionHook } = await import('./function-hook.ts');
@@ -175,6 +211,19 @@ class ParallelRunner implements HookRunner {
       return { kind: 'failed', reason: `it could not run: ${errorMessage(thrown)}` };
     }
   }
+}
+
+/** Resolves when the signal aborts. */
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => onAbort(signal, resolve));
+}
+
+/** Tells whether a hook has given the call its present arguments, so that it does not run again. */
+function isExcluded(
+  { source, action }: HookDefinition,
+  { without }: Pick<HookOccasion, 'without'>,
+): boolean {
+  return source.where === without?.source.where && describeAction(action) === without.what;
 }
 
 interface RunInput {

@@ -9,6 +9,8 @@ export interface HookRun {
   /** The duration in milliseconds. */
   readonly ms: number;
   readonly reply: HookReply;
+  /** True if it leaves a record even if it has nothing to say, because it may have changed something on a server. */
+  readonly isAlwaysRecorded: boolean;
 }
 
 /** The number of fields of a reply that says nothing: its outcome and its code. */
@@ -38,16 +40,21 @@ export function mergeOutcomes(runs: readonly HookRun[]): HookOutcome {
   );
   const block = runs.find(({ reply }) => reply.block !== undefined)?.reply.block;
   const stop = runs.find(({ reply }) => reply.stop !== undefined)?.reply.stop;
-  const updatedInput = verdict?.verdict === 'deny' ? undefined : change?.reply.updatedInput;
+  const used = verdict?.verdict === 'deny' ? undefined : change;
+  const updatedInput = used?.reply.updatedInput;
   return {
     ...(verdict === undefined ? {} : { verdict }),
     ...(block === undefined ? {} : { block }),
-    ...(updatedInput === undefined ? {} : { updatedInput }),
+    ...(used === undefined || updatedInput === undefined
+      ? {}
+      : { updatedInput, changedBy: { source: used.source, what: used.what } }),
     context: runs.flatMap(({ reply }) => (reply.context === undefined ? [] : [reply.context])),
     ...(stop === undefined ? {} : { stop }),
     records: runs.flatMap((run) => {
       const note = lost(run);
-      return note === undefined && isSilent(run.reply) ? [] : [toRecord(run, note)];
+      return note === undefined && !run.isAlwaysRecorded && isSilent(run.reply)
+        ? []
+        : [toRecord(run, note)];
     }),
   };
 }

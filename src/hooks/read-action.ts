@@ -25,7 +25,7 @@ const ITEM_LIMITS = `limits hook_list_items = ${MAX_ITEMS}, hook_text_characters
 
 /** The fields that hooks of all kinds have. */
 const COMMON_FIELDS = ['type', 'timeout', 'once', 'statusMessage', 'onFailure', 'if'];
-const COMMAND_FIELDS = [...COMMON_FIELDS, 'command', 'args', 'shell', 'async'];
+const COMMAND_FIELDS = [...COMMON_FIELDS, 'command', 'args', 'shell', 'async', 'asyncRewake'];
 const HTTP_FIELDS = [...COMMON_FIELDS, 'url', 'headers', 'allowedEnvVars'];
 const PROMPT_FIELDS = [...COMMON_FIELDS, 'prompt'];
 const AGENT_FIELDS = [...PROMPT_FIELDS, 'model'];

@@ -291,7 +291,8 @@ interface LimitedContext {
   readonly message?: string;
 }
 
-function limitContext(text: string): LimitedContext {
+/** Cuts a text for the model to the limit, with a note for people if it was too long. */
+export function limitContext(text: string): LimitedContext {
   const clean = sanitizeForTerminal(text, 'plain');
   const context = truncate(clean, MAX_CONTEXT);
   if (context === clean) return { context };

@@ -152,13 +152,15 @@ class HooksReader {
     if (conditioned === null) return;
     // Accepted as it is in Claude Code, which shows it while the hook runs.
     readHookText(hook, 'statusMessage', at);
+    const isRewaking = this.#readAsyncFlag(hook, 'asyncRewake', path);
     this.hooks.push({
       ...place,
       ...conditioned,
       action,
       source: this.#source,
       timeoutMs: this.#readTimeout(hook, event, path) * 1000,
-      isAsync: this.#readFlag(hook, 'async', path),
+      isAsync: isRewaking || this.#readAsyncFlag(hook, 'async', path),
+      isRewaking,
       isOnce: this.#readFlag(hook, 'once', path),
       blocksOnFailure: this.#readOnFailure(hook, path),
     });
@@ -204,7 +206,12 @@ class HooksReader {
     return MAX_TIMEOUT_SECONDS;
   }
 
-  #readFlag(hook: JsonObject, field: 'async' | 'once', path: string): boolean {
+  /** Reads a flag of commands. The task waits for every other hook, whose file has it as an unknown field. */
+  #readAsyncFlag(hook: JsonObject, field: 'async' | 'asyncRewake', path: string): boolean {
+    return hook['type'] === 'command' && this.#readFlag(hook, field, path);
+  }
+
+  #readFlag(hook: JsonObject, field: 'async' | 'asyncRewake' | 'once', path: string): boolean {
     const value = hook[field];
     if (value === undefined || typeof value === 'boolean') return value ?? false;
     this.#report(`${path}.${field}`, 'must be true or false, so false counts');

@@ -11,6 +11,11 @@ import { buildCommandEnvironment, TASK_VARIABLE } from '../sys/processes/command
 import { isExecutable } from '../sys/processes/find-program.ts';
 import { guardAgainstOrphans } from '../sys/processes/orphan-guard.ts';
 import {
+  describeRemainingProcesses,
+  findRemainingProcesses,
+  summarizeRemainingProcesses,
+} from '../sys/processes/remaining-processes.ts';
+import {
   spawnProcessGroup,
   type ProcessGroup,
   type SpawnGroupOptions,
@@ -175,7 +180,11 @@ async function runProgram(
   await group.started;
   const stopGuarding = guardAgainstOrphans(group);
   try {
-    return await watchProgram(group, { input, timeoutMs, signal });
+    const end = await watchProgram(group, { input, timeoutMs, signal });
+    if (end.kind !== 'exited') return end;
+    const found = await findRemainingProcesses(group, () => signal.aborted);
+    const notice = describeRemainingProcesses(summarizeRemainingProcesses(found, [file, ...args]));
+    return notice === null ? end : { ...end, notice };
   } finally {
     // Processes that the command has left behind end as well, also those that have left its group.
     await group.end({ graceMs: GRACE_MS });
@@ -256,10 +265,8 @@ function addQuarantine(end: HookEnd, cleanup: CleanupResult | undefined): HookEn
   if (end.kind !== 'exited' || cleanup === undefined) return end;
   const paths = [...cleanup.removed.map(({ path }) => path), ...(cleanup.putBack ?? [])];
   if (paths.length === 0) return end;
-  return {
-    ...end,
-    notice: `it changed protected files, which was undone: ${listNamesOnOneLine(paths, 3)}`,
-  };
+  const notice = `it changed protected files, which was undone: ${listNamesOnOneLine(paths, 3)}`;
+  return { ...end, notice: end.notice === undefined ? notice : `${notice}; ${end.notice}` };
 }
 
 function describeStartError(thrown: unknown, cwd: string): string {

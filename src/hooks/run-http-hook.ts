@@ -1,6 +1,6 @@
 import { onAbort } from '../base/async.ts';
 import { errorMessage } from '../base/errors.ts';
-import type { HookSource } from '../protocol/hook.ts';
+import type { HookOccasion, HookSource } from '../protocol/hook.ts';
 import type { WebAccess } from '../protocol/web.ts';
 import type { Environment } from '../sys/env.ts';
 import type { HttpAction } from './hook-definition.ts';
@@ -12,6 +12,10 @@ const VARIABLE = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 /** Headers that the client computes from the request. */
 const COMPUTED_HEADERS: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
 
+/** The reason why a request needs a task. */
+const NO_TASK =
+  "Hooks of other files than the user's own settings send requests only for a task, with its rights.";
+
 /** The means by which hooks reach servers. */
 export interface HttpHookSettings {
   /** The web client of the process, which checks the addresses of hosts. */
@@ -21,7 +25,7 @@ export interface HttpHookSettings {
 }
 
 /** One request of a hook. */
-export interface HttpHookRun {
+export interface HttpHookRun extends Pick<HookOccasion, 'findUrlProblem'> {
   readonly action: HttpAction;
   readonly source: HookSource;
   /** The JSON to send. */
@@ -31,13 +35,17 @@ export interface HttpHookRun {
 }
 
 /**
- * Sends the input of a hook to its server. Only hooks of the user's own settings reach addresses that are not public. No
- * redirect to another host is followed. Never rejects because of the server.
+ * Sends the input of a hook to its server. A hook of another file than the user's own settings has only the rights of its task,
+ * and reaches no address that is not public. No redirect to another host is followed. Never rejects because of the server.
  */
 export async function runHttpHook(
-  { action, source, input, timeoutMs, signal }: HttpHookRun,
+  { action, source, input, timeoutMs, signal, findUrlProblem }: HttpHookRun,
   { send, env }: HttpHookSettings,
 ): Promise<HookEnd> {
+  if (source.kind !== 'user') {
+    const problem = await (findUrlProblem?.(action.url) ?? NO_TASK);
+    if (problem !== null) return { kind: 'failed', reason: `it was not sent: ${problem}` };
+  }
   const ended = new AbortController();
   const timer = setTimeout(() => ended.abort(), timeoutMs);
   const removeListener = onAbort(signal, () => ended.abort());

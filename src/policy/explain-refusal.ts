@@ -25,6 +25,12 @@ export function explainRefusal(
   return parts.join(' ');
 }
 
+/** Explains to a person why a call that the person has requested does not run, and what would allow it. */
+export function describeRefusal({ verdict, reason, wouldAllow }: Decision): string {
+  const hint = wouldAllow === undefined ? '' : ` Allow it with ${toFlag(wouldAllow)}.`;
+  return verdict === 'ask' ? `${reason} Nobody is here to be asked.${hint}` : `${reason}${hint}`;
+}
+
 function suggestGrant(grant: ModeToGrant): string {
   const { agent, mode } = grant;
   return `Or a user can let ${agent} run in ${mode} mode, as its definition asks, with ${explainGrant(grant)}.`;

@@ -13,10 +13,19 @@ export function describeHookRun({
   return records.map((record) => `${event} ${describeHookRecord(record)}`);
 }
 
+/** Describes that the user's own hook has allowed a call, in one line that quotes the hook. */
+export function describeHookGrant({
+  tool,
+  hook,
+}: Extract<TaskEvent, { type: 'call.granted' }>): string {
+  return `${tool} was granted by the user: a hook of ${hook.where} allows this call`;
+}
+
 /** Describes what one hook said, in one line that quotes the hook. */
 export function describeHookRecord({ source, what, outcome, message }: HookRecord): string {
-  const said = message === undefined ? '' : `: ${message}`;
-  return `hook of ${source.where} (${what}) ${OUTCOMES[outcome]}${said}`;
+  const subject = `hook of ${source.where} (${what})`;
+  if (message === undefined) return `${subject} ${outcome === 'ok' ? 'ran' : OUTCOMES[outcome]}`;
+  return `${subject} ${OUTCOMES[outcome]}: ${message}`;
 }
 
 /** Tells whether a hook could not do its work, which a person should know at once. */

@@ -132,6 +132,8 @@ export interface HookOccasion {
   readonly matched: string | null;
   /** The hooks of the agent of the task and of its skills, which run besides those of the settings. Default: none. */
   readonly definitions?: readonly DefinitionHooks[];
+  /** The hook that has given the call its present arguments, and does not run again. Absent if none has. */
+  readonly without?: HookIdentity;
   /** Compares the condition of a hook with the call. Absent if there is no call. */
   readonly matchCondition?: (condition: HookCondition) => Promise<HookMatch>;
   /** Asks a model for the hooks that need one. Absent outside of a task. */
@@ -140,6 +142,13 @@ export interface HookOccasion {
   readonly askAgent?: AskHookAgent;
   /** Calls tools for the hooks that need one. Absent outside of a task. */
   readonly callTool?: CallHookTool;
+  /**
+   * Finds the reason, as a sentence, why a hook may not send a request to an address for the task; null if it may. Absent
+   * outside of a task.
+   */
+  readonly findUrlProblem?: (url: string) => Promise<string | null>;
+  /** Wakes the task for what `takeLate` returns now. Absent outside of a task. */
+  readonly wake?: () => void;
   /** The fields of the hook's input that belong to this event, such as `tool_name` and `tool_input`. */
   readonly fields: JsonObject;
 }
@@ -154,12 +163,16 @@ export interface HookVerdict {
   readonly source: HookSource;
 }
 
-/** One run of one hook, for the log. */
-export interface HookRecord {
+/** One hook among all. */
+export interface HookIdentity {
   /** The origin of the hook. */
   readonly source: HookSource;
   /** The command, the address, or the start of the prompt. */
   readonly what: string;
+}
+
+/** One run of one hook, for the log. */
+export interface HookRecord extends HookIdentity {
   /**
    * `ok`: it ended and was understood. `blocked`: it refused something. `failed`: it could not run, ended with an error
    * that blocks nothing, or printed something that is not understood. `timeout`: it was ended after its time.
@@ -183,12 +196,20 @@ export interface HookOutcome {
   readonly block?: string;
   /** The new arguments of a call, which are judged again. Absent if no hook changes them. */
   readonly updatedInput?: JsonObject;
+  /** The hook that gave the new arguments. Absent if there are none, and in older logs. */
+  readonly changedBy?: HookIdentity;
   /** Texts for the model, in the order of the hooks. */
   readonly context: readonly string[];
   /** The reason for which the task must end now (`continue: false`). Absent if no hook says so. */
   readonly stop?: string;
   /** The runs that are worth a record in the log: all but silent successes. */
   readonly records: readonly HookRecord[];
+}
+
+/** The outcome of hooks that nobody has waited for, and the occasion at which they had begun. */
+export interface LateHookOutcome {
+  readonly event: HookEventName;
+  readonly outcome: HookOutcome;
 }
 
 /** Runs hooks. */
@@ -210,4 +231,6 @@ export interface HookPort {
    * @param signal ends all hooks when it aborts
    */
   run(occasion: HookOccasion, signal: AbortSignal): Promise<HookOutcome>;
+  /** Takes what hooks of a task have said since the last time that nobody has waited for. Default: nothing. */
+  takeLate?(task: string): readonly LateHookOutcome[];
 }

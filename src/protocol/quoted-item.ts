@@ -42,6 +42,18 @@ export interface QuotedItem {
   readonly model?: ResolvedModel;
   /** The rules that allow calls until the next message of the person. Default: none. */
   readonly allow?: readonly PermissionRule[];
+  /** The call of Bash whose output the item is to contain. Absent once the call has ended, and for other items. */
+  readonly call?: QuotedCall;
+}
+
+/** A call that a shell part of a slash command makes before the request with its message is sent. */
+export interface QuotedCall {
+  /** The id of the call. No call of a model has it. */
+  readonly id: string;
+  /** The shell command, with the arguments in it. */
+  readonly command: string;
+  /** The absolute path of the file of the slash command, whose `allowed-tools` may allow the call. */
+  readonly definition: string;
 }
 
 /** The beginning of the notice for each kind of item. */
@@ -103,7 +115,8 @@ export function isQuotedItemList(value: unknown): boolean {
 
 function isQuotedItem(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  const { kind, name, outcome, text, nonce, attachments, read, agent, skill, model, allow } = value;
+  const { kind, name, outcome, text, nonce, attachments, read, agent, skill, call } = value;
+  const { model, allow } = value;
   return (
     typeof kind === 'string' &&
     Object.hasOwn(LEAD_TEXTS, kind) &&
@@ -111,9 +124,16 @@ function isQuotedItem(value: unknown): boolean {
     [agent, skill].every((each) => each === undefined || typeof each === 'string') &&
     (attachments === undefined || isAttachmentList(attachments)) &&
     (read === undefined || (Array.isArray(read) && read.every(isSeen))) &&
+    (call === undefined || isQuotedCall(call)) &&
     (model === undefined || isModel(model)) &&
     (allow === undefined || (Array.isArray(allow) && allow.every(isRule)))
   );
+}
+
+function isQuotedCall(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { id, command, definition } = value;
+  return [id, command, definition].every((each) => typeof each === 'string');
 }
 
 function isModel(value: unknown): boolean {

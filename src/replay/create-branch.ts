@@ -250,6 +250,7 @@ function copyEvent(body: EventBody): EventBody | null {
     case 'turn.quiet':
     case 'turn.flowing':
     case 'turn.retried':
+    case 'call.granted':
     case 'call.started':
     case 'request.ended':
     case 'question.asked':

@@ -215,6 +215,7 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'question.asked':
     case 'question.answered':
     case 'rights.granted':
+    case 'call.granted':
     case 'rights.restricted':
     case 'rule.removed':
     case 'mode.granted':

@@ -64,6 +64,7 @@ export function createIdleDeps({ store, settings }: IdleParts): EngineDeps {
 export const NO_HOOK_PORTS: HookPorts = {
   askAgent: () => Promise.reject(new Error(NOTHING_RUNS)),
   callTool: () => Promise.reject(new Error(NOTHING_RUNS)),
+  findUrlProblem: () => Promise.reject(new Error(NOTHING_RUNS)),
 };
 
 /**

@@ -223,6 +223,8 @@ class Rerun {
   private createDeps(source: RerunSource, clock: EngineDeps['clock']): EngineDeps {
     return {
       ...createIdleDeps(source),
+      // A shell part of a slash command may run although its task has no shell.
+      tools: [...source.tools.values()].map((tool) => this.calls.asTool(tool)),
       settings: buildLoggedSettings(source, this.request.epoch),
       model: this.model,
       models: createLoggedModels(this.log, this.request.allEvents),

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
+import { toolResultRounds } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
 import { expectNothingLeft } from './ending.ts';
 import { envelopeOf, eventsOf } from './muster.ts';
@@ -31,7 +32,7 @@ function readLines(world: World, name: string): readonly JsonObject[] {
   return lines.map((line) => JSON.parse(line)).filter(isJsonObject);
 }
 
-/** An MCP server with the tool `look`, which refuses each path. */
+/** An MCP server with the tool `look`, which says about each path what its environment says, and refuses by default. */
 const JUDGE_SERVER = `
 let rest = '';
 process.stdin.on('data', (chunk) => {
@@ -46,7 +47,8 @@ function answer({ id, method, params }) {
     protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'judge', version: '1' },
   });
   if (method === 'tools/list') return send({ tools: [{ name: 'look', inputSchema: { type: 'object' } }] });
-  const said = { decision: 'block', reason: 'judged ' + params.arguments.path };
+  const said = JSON.parse(process.env.SAID ?? '{"decision":"block"}');
+  said.reason = 'judged ' + params.arguments.path;
   send({ content: [{ type: 'text', text: JSON.stringify(said) }] });
 }
 `;
@@ -114,6 +116,46 @@ describe.concurrent('hooks', () => {
     // A project cannot allow anything.
     expect(lastResults(world.model)[0]?.text).toContain('Refused, nothing was done');
     expect(trusted.code).toBe(0);
+  });
+
+  it.runIf(HAS_BUBBLEWRAP)('of a project write nothing in plan mode', async () => {
+    await using world = await openWorld({ script: callsInTurn([bash('ls')]) });
+    const command = `echo x > written; echo x > "$CLAUDE_PROJECT_DIR/written"; cat > seen 2>/dev/null; exit 0`;
+    writeHooks(world, 'project', { PreToolUse: onEvent(command), Stop: onEvent(command) });
+    const run = async (mode: string) => {
+      const ran = await world.run(['-p', 'go', '--trust-project', '--permission-mode', mode]);
+      expect(ran.code).toBe(0);
+      return ['written', 'seen'].map((name) => existsSync(join(world.sandbox.workspace, name)));
+    };
+    expect(await run('plan')).toEqual([false, false]);
+    expect(await run('acceptEdits')).toEqual([true, true]);
+  });
+
+  it('that nobody waits for tell the next request what they say, and report that they failed', async () => {
+    const said = { hookEventName: 'PostToolUse', additionalContext: '3 tests fail' };
+    const answer = JSON.stringify({ hookSpecificOutput: said });
+    // The model goes on until it is told.
+    await using world = await openWorld({
+      script: (request) => {
+        if (JSON.stringify(request.messages).includes('A hook says: 3 tests fail'))
+          return { text: 'done' };
+        const round = toolResultRounds(request);
+        return { toolCalls: [round === 0 ? EDIT : bash(`echo ${round}; sleep 0.2`)] };
+      },
+    });
+    const slow = { type: 'command', command: `echo '${answer}'`, async: true };
+    const failing = { type: 'command', command: 'exit 3', async: true };
+    writeHooks(world, 'user', {
+      PostToolUse: [{ matcher: 'Write', hooks: [slow] }],
+      Stop: [{ hooks: [failing] }],
+    });
+    const run = await world.run(['-p', 'go', '--permission-mode', 'autonomous', ...FLAGS.slice(2)]);
+    expect(run.code).toBe(0);
+    expect(JSON.stringify(world.model.requests.at(-1)?.body)).toContain(
+      'A hook says: 3 tests fail',
+    );
+    expect(run.stderr).toMatch(/Stop hook of \S+ \(exit 3\) failed: it exited with code 3/);
+    expectNothingLeft(world);
   });
 
   it('that hang, print garbage or cannot be read are reported, and hold up nothing', async () => {
@@ -380,4 +422,37 @@ Guard.
     const allowed = await answer('--trust-project', '--allow', 'mcp__judge');
     expect(allowed.text).toContain('refuses this call: judged a.txt');
   });
+
+  it.runIf(HAS_BUBBLEWRAP)(
+    'that call a tool of a server of the project allow nothing, whatever it answers',
+    async () => {
+      await using world = await openWorld({
+        files: { 'server.cjs': JUDGE_SERVER },
+        script: callsInTurn([EDIT]),
+      });
+      const { workspace } = world.sandbox;
+      const said = { hookEventName: 'PreToolUse', permissionDecision: 'allow' };
+      const env = { SAID: JSON.stringify({ decision: 'approve', hookSpecificOutput: said }) };
+      const entry = { command: process.execPath, args: [join(workspace, 'server.cjs')], env };
+      writeFileSync(join(workspace, '.mcp.json'), JSON.stringify({ mcpServers: { judge: entry } }));
+      const hook = { type: 'mcp_tool', server: 'judge', tool: 'look' };
+      writeHooks(world, 'user', { PreToolUse: [{ matcher: 'Write', hooks: [hook] }] });
+      const run = async (...flags: readonly string[]) => {
+        const format = ['--output-format', 'stream-json'];
+        const ran = await world.run(['-p', 'go', '--trust-project', ...format, ...flags]);
+        expect([ran.code, existsSync(join(workspace, 'a.txt'))]).toEqual([0, false]);
+        expect(eventsOf(ran).filter((event) => event.type === 'call.granted')).toEqual([]);
+        return eventsOf(ran).flatMap((event) =>
+          event.type === 'hook.ran' ? event.outcome.records : [],
+        );
+      };
+      // Without a rule, the server of the project is not even asked for the user's hook.
+      expect(await run()).toMatchObject([
+        { outcome: 'failed', message: expect.stringContaining('Nobody is asked') },
+      ]);
+      expect(await run('--allow', 'mcp__judge')).toMatchObject([
+        { outcome: 'ok', ignoredAllow: true },
+      ]);
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -93,7 +94,7 @@ describe('a slash command', () => {
       {
         "code": 1,
         "signal": null,
-        "stderr": "muster: PERMISSION_DENIED: /clean is not sent. Its shell part "rm -rf build" did not run: Bash runs commands or code, and neither a rule nor default mode lets it run unasked. Nobody can be asked here; allow it with --allow "Bash(rm -rf build)", or run the command in the terminal UI
+        "stderr": "muster: failed: PERMISSION_DENIED: /clean is not sent. Its shell part "rm -rf build" did not run: Bash runs commands or code, and neither a rule nor default mode lets it run unasked. Nobody is here to be asked. Allow it with --allow 'Bash(rm -rf build)'.
       ",
         "stdout": "",
       }
@@ -208,6 +209,45 @@ describe.concurrent('a slash command with the built program', () => {
     expect(run.stderr).toContain('Its shell part "mkdir out" did not run: ');
     expect(run.stderr).toContain('no pushes here');
     expect(existsSync(join(world.sandbox.workspace, 'out'))).toBe(false);
+  });
+
+  it('has a shell part that a hook which asks a model can refuse, and the log says so', async () => {
+    await using world = await openWorld({
+      script: () => ({ text: '{"ok": false, "reason": "no new folders"}' }),
+    });
+    const hook = { type: 'prompt', prompt: 'Object to new folders. $ARGUMENTS' };
+    atHome(world.sandbox, {
+      '.claude/settings.json': JSON.stringify({
+        hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [hook] }] },
+      }),
+      '.claude/commands/make.md': 'Made: !`mkdir out`\n',
+    });
+    const flags = ['--permission-mode', 'autonomous', '--output-format', 'stream-json'];
+    const run = await world.run(['-p', '/make', ...flags]);
+    expect([run.code, existsSync(join(world.sandbox.workspace, 'out'))]).toEqual([1, false]);
+    expect(
+      eventsOf(run).filter(({ type }) => /^(?:hook|call|task\.ended)/.test(type)),
+    ).toMatchObject([
+      { type: 'hook.ran', event: 'PreToolUse', outcome: { verdict: { verdict: 'deny' } } },
+      { type: 'call.refused', tool: 'Bash', decision: { step: 'hook' } },
+      { type: 'task.ended', end: { status: 'failed', error: { code: 'PERMISSION_DENIED' } } },
+    ]);
+    // The only request is the question of the hook.
+    expect(world.model.requests).toHaveLength(1);
+  });
+
+  it('has a shell part that runs in the worktree of a new conversation', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'Done.' }) });
+    const { workspace } = world.sandbox;
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-C', workspace, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args]);
+    git('init', '-q');
+    git('commit', '-q', '--allow-empty', '-m', 'start');
+    atHome(world.sandbox, { '.claude/commands/where.md': 'In !`pwd`\n' });
+    const run = await world.run(['-p', '/where', '--worktree', '--allow', 'Bash(pwd)']);
+    expect([run.code, run.stdout]).toEqual([0, 'Done.\n']);
+    expect(lastText(world)).toMatch(/ran this.*"pwd"\.\n<outside [^>]+>\n\/.*\n\[exit code 0\]/);
+    expect(lastText(world)).not.toContain(`\n${workspace}\n`);
   });
 
   it('takes arguments that stay text in its shell part', async () => {

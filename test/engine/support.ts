@@ -23,6 +23,7 @@ import type {
 import type { PermissionMode, PermissionRule, Rights } from '../../src/protocol/permission.ts';
 import type { QuotedItem } from '../../src/protocol/quoted-item.ts';
 import type { SkillDefinition } from '../../src/protocol/skill.ts';
+import type { SlashCommandDefinition } from '../../src/protocol/slash-command.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
@@ -99,6 +100,8 @@ export interface EngineSetup {
   readonly memory?: MemorySource;
   /** Default: no hook runs. */
   readonly hooks?: HookPort;
+  /** The slash commands of the user. Default: none. */
+  readonly slashCommands?: readonly SlashCommandDefinition[];
   readonly mode?: PermissionMode;
   /** Tools whose calls always need an answer of the user. */
   readonly ask?: readonly string[];
@@ -185,6 +188,7 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
     skills: { refresh: async () => {}, skills: () => setup.skills ?? [] },
     ...(setup.memory === undefined ? {} : { memory: setup.memory }),
     ...(setup.hooks === undefined ? {} : { hooks: setup.hooks }),
+    ...createCommandSource(setup),
     ...(setup.context === undefined ? {} : { context: setup.context }),
     ...(setup.changes === undefined ? {} : { changes: setup.changes }),
     ...(setup.availableMemory === undefined ? {} : { availableMemory: setup.availableMemory }),
@@ -232,6 +236,12 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
         enclosed,
       }),
   };
+}
+
+function createCommandSource({ slashCommands }: EngineSetup) {
+  if (slashCommands === undefined) return {};
+  const found = { items: slashCommands, shadowed: [], problems: [] };
+  return { slashCommands: { refresh: async () => {}, commands: () => found } };
 }
 
 /**

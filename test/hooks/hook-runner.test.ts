@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { createHookRunner, type HookRunnerOptions } from '../../src/hooks/hook-runner.ts';
@@ -26,6 +26,7 @@ function openHooks({ user = {}, project = {}, options = {} }: Files) {
     hooks: [...readTestHooks(user, USER).hooks, ...readTestHooks(project, PROJECT).hooks],
     clock: systemClock,
     readCondition: readHookCondition,
+    onLostFailure: () => {},
     env: { PATH: process.env['PATH'] },
     projectDirectory: cwd,
     confinement: async () => 'unconfined',
@@ -139,6 +140,27 @@ it('runs a hook with "once" at the first occasion of each conversation', async (
   expect(readFileSync(join(cwd, 'count'), 'utf8')).toBe('x\nx\n');
 });
 
+it('does not run the hook again that has given the call its arguments', async () => {
+  const change = say({ updatedInput: { command: 'pwd' } });
+  const { run } = openHooks({ user: preToolUse(command(change), command('exit 2')) });
+  const without = { source: USER, what: change };
+  const { records } = await run({ without });
+  expect(records.map(({ what }) => what)).toEqual(['exit 2']);
+  const both = openHooks({ user: preToolUse(command(change)) });
+  expect(await both.run()).toMatchObject({ updatedInput: { command: 'pwd' }, changedBy: without });
+});
+
+it('counts no permission in the text of a server, also for a hook of the user', async () => {
+  const said = { hookEventName: 'PreToolUse', permissionDecision: 'allow' };
+  const text = JSON.stringify({ decision: 'approve', hookSpecificOutput: said });
+  const { run } = openHooks({ user: preToolUse({ type: 'mcp_tool', server: 's', tool: 't' }) });
+  const { verdict, records } = await run({ callTool: async () => ({ ok: true, text }) });
+  expect(verdict).toBeUndefined();
+  expect(records).toMatchObject([{ what: 't of MCP server s', ignoredAllow: true }]);
+  const silent = await run({ callTool: async () => ({ ok: true, text: '' }) });
+  expect(silent.records).toMatchObject([{ what: 't of MCP server s', outcome: 'ok' }]);
+});
+
 it('counts what hooks were when it was created', async () => {
   const file = 'settings.json';
   const settings = preToolUse(command(`echo '{}' > ${file}; exit 2`));
@@ -194,6 +216,77 @@ it('does not wait for an asynchronous hook, and ends it when it is closed', asyn
   expect(() => process.kill(pid, 0)).not.toThrow();
   await runner.close();
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+});
+
+describe('a hook that nobody waits for', () => {
+  const late = async (line: string, fields: Record<string, JsonValue> = {}) => {
+    const woken: string[] = [];
+    const lost: string[] = [];
+    const hook = command(`${line}; touch done`, { async: true, ...fields });
+    const { cwd, task, runner, run } = openHooks({
+      user: preToolUse(hook),
+      options: { onLostFailure: (each) => void lost.push(each) },
+    });
+    const wake = () => void woken.push('woken');
+    expect(await run({ wake })).toEqual({ context: [], records: [] });
+    await runner.close();
+    const taken = runner.takeLate?.(task.id) ?? [];
+    const said = taken.map(({ outcome }) => withoutTimes(outcome));
+    const events = taken.map(({ event }) => event);
+    return { cwd, woken, lost, said, events, what: String(hook.command) };
+  };
+  const record = { source: USER, code: 0, ms: 0 };
+
+  it('tells the next request what it prints', async () => {
+    const answer = {
+      systemMessage: 'built',
+      hookSpecificOutput: { hookEventName: 'PreToolUse', additionalContext: '3 tests fail' },
+    };
+    const { said, events, what } = await late(`echo '${JSON.stringify(answer)}'`);
+    expect(said).toEqual([
+      {
+        context: ['3 tests fail', 'built'],
+        records: [{ ...record, what, outcome: 'ok', message: 'built' }],
+      },
+    ]);
+    expect(events).toEqual(['PreToolUse']);
+    expect((await late('true')).said).toEqual([]);
+  });
+
+  it('decides nothing, and says so', async () => {
+    const { said } = await late(say({ permissionDecision: 'deny' }));
+    expect(said).toMatchObject([
+      {
+        context: [],
+        records: [{ outcome: 'failed', message: expect.stringContaining('nobody waits for it') }],
+      },
+    ]);
+    expect(said[0]).not.toHaveProperty('verdict');
+  });
+
+  it('leaves its failure, which is reported if no task takes it', async () => {
+    const { said, lost, what } = await late('(exit 3) || exit 3');
+    const message = 'it exited with code 3';
+    expect(said).toEqual([
+      {
+        context: [],
+        records: [{ ...record, code: 3, what, outcome: 'failed', message }],
+      },
+    ]);
+    expect(lost).toEqual([`PreToolUse hook of ${USER.where} (${what}) failed: ${message}`]);
+    const slow = await late('sleep 60', { timeout: 0.2 });
+    expect(slow.said).toMatchObject([{ records: [{ outcome: 'timeout' }] }]);
+  });
+
+  it('wakes its task by exit code 2 if its settings say so', async () => {
+    const rewaking = await late('echo look >&2; exit 2', { asyncRewake: true });
+    expect(rewaking.said).toMatchObject([
+      { context: ['look'], records: [{ outcome: 'ok', code: 2 }] },
+    ]);
+    expect(rewaking.woken).toEqual(['woken']);
+    const quiet = await late('echo look >&2; exit 2');
+    expect([quiet.woken, quiet.said[0]?.context]).toEqual([[], []]);
+  });
 });
 
 it('ends all hooks when the signal aborts', async () => {

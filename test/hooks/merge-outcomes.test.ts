@@ -6,7 +6,8 @@ import type { Verdict } from '../../src/protocol/permission.ts';
 import { PROJECT, USER } from './samples.ts';
 
 function run(reply: Partial<HookReply>, source = USER): HookRun {
-  return { source, what: 'check', ms: 5, reply: { outcome: 'ok', code: 0, ...reply } };
+  const said = { outcome: 'ok', code: 0, ...reply } as const;
+  return { source, what: 'check', ms: 5, reply: said, isAlwaysRecorded: false };
 }
 
 function verdict(name: Verdict, reason: string) {
@@ -18,6 +19,11 @@ const RECORD = { what: 'check', ms: 5, code: 0, outcome: 'ok' };
 it('says nothing for hooks that say nothing', () => {
   expect(mergeOutcomes([])).toEqual({ context: [], records: [] });
   expect(mergeOutcomes([run({}), run({})])).toEqual({ context: [], records: [] });
+  const changing = { ...run({}), isAlwaysRecorded: true };
+  expect(mergeOutcomes([changing])).toEqual({
+    context: [],
+    records: [{ ...RECORD, source: USER }],
+  });
 });
 
 it('takes the strictest verdict with its first reason, and all contexts in order', () => {
@@ -50,6 +56,7 @@ it('takes the last input and says that an earlier one was lost', () => {
   ]);
   expect(merged).toEqual({
     updatedInput: { x: 2 },
+    changedBy: { source: USER, what: 'check' },
     context: [],
     records: [
       { ...RECORD, source: USER, message: 'a later hook replaced its new input; hi' },

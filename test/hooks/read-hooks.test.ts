@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../src/base/json.ts';
+import type { JsonObject, JsonValue } from '../../src/base/json.ts';
 import { HOOK_EVENT_SUPPORT } from '../../src/hooks/hook-events.ts';
 import { HOOK_EVENTS } from '../../src/protocol/hook.ts';
 import { PROJECT, readTestHooks, USER } from './samples.ts';
@@ -11,6 +11,7 @@ const DEFAULTS = {
   path: 'hooks.PreToolUse[0].hooks[0]',
   timeoutMs: 600_000,
   isAsync: false,
+  isRewaking: false,
   isOnce: false,
   blocksOnFailure: false,
 };
@@ -231,6 +232,19 @@ describe('a value that cannot be used', () => {
       problems: [problem],
     });
   });
+});
+
+it('reads the flags of a command that nobody waits for, and of no other hook', () => {
+  const read = (hook: JsonObject) =>
+    readTestHooks({ Stop: [{ hooks: [hook] }] }).hooks.map(({ isAsync, isRewaking }) => [
+      isAsync,
+      isRewaking,
+    ]);
+  expect(read({ type: 'command', command: 'a', async: true })).toEqual([[true, false]]);
+  expect(read({ type: 'command', command: 'a', asyncRewake: true })).toEqual([[true, true]]);
+  expect(read({ type: 'prompt', prompt: 'a', async: true, asyncRewake: true })).toEqual([
+    [false, false],
+  ]);
 });
 
 it('reads a condition, which has a meaning only at events of calls', () => {

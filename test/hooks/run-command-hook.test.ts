@@ -172,7 +172,9 @@ describe('a command is ended with all its processes', () => {
   it('when it has ended and left processes behind that hold its output open', async () => {
     const cwd = tempDirectory();
     const end = await run(`${stubborn} echo done`, { cwd });
-    expect(end).toEqual(exited({ stdout: 'done\n' }));
+    const notice =
+      '1 process was still running in the background and stopped with the command: "sleep 300"';
+    expect(end).toEqual(exited({ stdout: 'done\n', notice }));
     expect(listRunning(join(cwd, 'pids'))).toEqual([]);
   });
 

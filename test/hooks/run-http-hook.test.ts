@@ -19,6 +19,7 @@ function run(url: string, { headers = {}, allowedVariables = [], ...rest }: Part
       input: '{"a":1}\n',
       timeoutMs: 20_000,
       signal: new AbortController().signal,
+      findUrlProblem: async () => null,
       ...rest,
     },
     { send: (request) => client.send(request), env: { TOKEN: 'secret', OTHER: 'hidden' } },
@@ -55,6 +56,26 @@ it('posts its input with headers, in which only listed variables are filled', as
 it.each([204, 400, 404, 500])('reports the status %i', async (status) => {
   await using server = await serve((response) => void response.writeHead(status).end());
   expect(await run(server.url)).toEqual({ kind: 'answered', status, body: '' });
+});
+
+it('sends nothing for a hook that is not of the user if the task may not reach the server, or if there is none', async () => {
+  await using server = await serve(ok);
+  const findUrlProblem = async () => 'The deny rule forbids it.';
+  const refused = await run(server.url, { source: PROJECT, findUrlProblem });
+  expect(refused).toEqual({ kind: 'failed', reason: 'it was not sent: The deny rule forbids it.' });
+  const withoutTask = await runHttpHook(
+    {
+      action: { kind: 'http', url: server.url, headers: {}, allowedVariables: [] },
+      source: PROJECT,
+      input: '{}',
+      timeoutMs: 20_000,
+      signal: new AbortController().signal,
+    },
+    { send: () => Promise.reject(new Error('sent')), env: {} },
+  );
+  expect(withoutTask).toMatchObject({ reason: expect.stringContaining('only for a task') });
+  expect(server.connections()).toBe(0);
+  expect(await run(server.url, { findUrlProblem })).toMatchObject({ kind: 'answered' });
 });
 
 describe('a server that is not public', () => {

@@ -518,6 +518,7 @@ describe('an example of', () => {
       hooks,
       clock: systemClock,
       readCondition: readHookCondition,
+      onLostFailure: () => {},
       env: { PATH: process.env['PATH'], MY_TOKEN: 'mine' },
       projectDirectory: cwd,
       confinement: async () => 'unconfined',
@@ -534,7 +535,10 @@ describe('an example of', () => {
       askAgent: objects('subagent'),
       callTool,
     });
-    const { records, ...says } = await runner.run(occasion, new AbortController().signal);
+    const { records, changedBy, ...says } = await runner.run(
+      occasion,
+      new AbortController().signal,
+    );
     const log = join(cwd, 'log');
     if (example.log !== undefined && example.log.length > 0)
       await expect
@@ -546,5 +550,6 @@ describe('an example of', () => {
       [],
     );
     expect(says).toEqual({ context: [], ...example.says });
+    expect(changedBy !== undefined).toBe(says.updatedInput !== undefined);
   });
 });

@@ -103,6 +103,7 @@ export async function replayHooks(
     hooks,
     clock: systemClock,
     readCondition: readHookCondition,
+    onLostFailure: session.onNotice,
     env: session.environment,
     projectDirectory: session.roots[0],
     confinement: () => Promise.resolve(confineHooks(session, sandbox, 'read-only')),

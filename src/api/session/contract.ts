@@ -35,7 +35,6 @@ import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { QuestionAnswer } from '../../engine/engine-requests.ts';
 
 export type { OfferedCommand } from '../../agents/commands/find-command.ts';
-export type { ShellPartQuestion } from '../../engine/quote/shell-part.ts';
 export type { CommandOutput, QuotedItems, ShownImage } from '../../engine/quote/quote.ts';
 
 /** The files, images and command outputs that a person sends along with the next message. */

@@ -16,7 +16,7 @@ import type { RootDefaults } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
 import type { MessageQuoteRequest, ImageDescription } from './contract.ts';
 
-type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store' | 'worktree'>;
+type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store'>;
 
 /**
  * Returns the items for a message to a task. Throws `INVALID_PARAM` if they were gathered for another task, because
@@ -27,9 +27,6 @@ export function checkQuotedItems(id: string, enclosed: QuotedItems): readonly Qu
   const message = `the quoted items were gathered for task ${enclosed.task}, not for task ${id}: gather them with enclose({ to: '${id}', … })`;
   throw new MusterError('INVALID_PARAM', message);
 }
-
-const NO_WORKTREE =
-  'the worktree of the conversation does not exist yet. Send a first message, and then the command';
 
 /** Adds the rules that the user has set for a conversation that has not begun. */
 function addChosenRules(rights: Rights, changes: readonly RuleChange[]): Rights {
@@ -60,13 +57,11 @@ export class MessageQuoter {
     const { to, agent: _, mode: __, rules: ___, signal, requiresKnownCommand, ...items } = request;
     // A conversation that continues with this text is compacted.
     const isOwn = to !== null && parseCompactRequest(items.words) !== null;
-    const isPlanned = to === null && this.parts.worktree !== null;
     return this.parts.engine.quote(
       this.createRecipient(request),
       {
         ...items,
         ...(requiresKnownCommand === true && !isOwn ? { requiresKnownCommand } : {}),
-        ...(isPlanned ? { shellRefusal: NO_WORKTREE } : {}),
       },
       signal,
     );

@@ -10,6 +10,7 @@ import type {
   HookEventName,
   HookOccasion,
   HookTask,
+  LateHookOutcome,
 } from '../../protocol/hook.ts';
 import type { WebAccess } from '../../protocol/web.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
@@ -60,6 +61,7 @@ class SessionHooks implements HookRunner {
   readonly #hooks: readonly HookDefinition[];
   readonly #sessions = new Map<string, HookTask>();
   #runner: Promise<HookRunner> | null = null;
+  #opened: HookRunner | null = null;
 
   constructor(session: SessionConfig, parts: HookParts, hooks: readonly HookDefinition[]) {
     this.#session = session;
@@ -81,6 +83,10 @@ class SessionHooks implements HookRunner {
     return await (await this.#load()).run(occasion, signal);
   }
 
+  takeLate(task: string): readonly LateHookOutcome[] {
+    return this.#opened?.takeLate?.(task) ?? [];
+  }
+
   async close(): Promise<void> {
     if (this.#runner === null && !this.has('SessionEnd', [])) return;
     const runner = await this.#load();
@@ -93,11 +99,12 @@ class SessionHooks implements HookRunner {
   }
 
   async #openRunner(): Promise<HookRunner> {
-    const { environment, roots } = this.#session;
+    const { environment, roots, onNotice } = this.#session;
     const { sandbox, web } = this.#parts;
     const { createHookRunner } = await import('../../hooks/hook-runner.ts');
     const { readHookCondition } = await import('../../trust/hook-conditions.ts');
-    return createHookRunner({
+    return (this.#opened = createHookRunner({
+      onLostFailure: onNotice,
       readCondition: readHookCondition,
       hooks: this.#hooks,
       clock: systemClock,
@@ -110,7 +117,7 @@ class SessionHooks implements HookRunner {
       },
       confinesOwn: false,
       send: async (request) => (await web()).send(request),
-    });
+    }));
   }
 }
 

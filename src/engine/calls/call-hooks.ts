@@ -1,35 +1,11 @@
 import { outcomeHookFields } from '../../protocol/hook-fields.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import { hasHooks, runHooks } from '../hooks/run-hooks.ts';
-import { describeCallOccasion } from '../permissions/judge.ts';
+import { describeCallOccasion } from '../permissions/describe-call.ts';
 import { prepareChangedCall } from '../permissions/prepare-call.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import type { PreparedCall, ReadyCall } from '../task/prepared-call.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
 import type { TaskRun } from '../task/task-run.ts';
-
-/**
- * Runs the hooks that come before a call. They can change its arguments, and what they say about it is part of the decision
- * about the call with these arguments.
- */
-export async function runHooksBefore(
-  deps: EngineDeps,
-  run: TaskRun,
-  ready: ReadyCall,
-): Promise<PreparedCall> {
-  if (!hasHooks(deps, run, 'PreToolUse')) return ready;
-  const { verdict, updatedInput, context } = await runHooks(deps, run, {
-    event: 'PreToolUse',
-    ...describeCallOccasion(deps, run, ready),
-  });
-  const prepared =
-    updatedInput === undefined ? ready : prepareChangedCall(run, ready, updatedInput);
-  if (!prepared.ready) return prepared;
-  return {
-    ...prepared,
-    ...(verdict === undefined ? {} : { hookVerdict: verdict }),
-    ...(context.length === 0 ? {} : { hookContext: context }),
-  };
-}
 
 /** Returns the call with the arguments that hooks had given it, for reruns, in which no hook runs. */
 export function restoreInputFromHooks(run: TaskRun, ready: ReadyCall): ReadyCall {

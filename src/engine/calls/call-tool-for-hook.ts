@@ -3,7 +3,7 @@ import { explainRefusal } from '../../policy/explain-refusal.ts';
 import type { HookAnswer, HookToolCall } from '../../protocol/hook.ts';
 import { cleanServerPart, cleanToolPart } from '../../protocol/server-tool-names.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
-import { decideNow } from '../permissions/judge.ts';
+import { decideNow, recordHookGrant } from '../permissions/judge.ts';
 import { prepareCall, type CallingTask } from '../permissions/prepare-call.ts';
 import { createReadOnlyContext } from '../permissions/read-for-task.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -38,6 +38,7 @@ export async function callToolForHook(
   if (decision.verdict === 'deny') return { ok: false, problem: explainRefusal(decision) };
   if (decision.verdict === 'ask')
     return { ok: false, problem: `${decision.reason} Nobody is asked about the call of a hook.` };
+  recordHookGrant(run, ready, decision);
   const attach = { refusal: refuseAttachment, add: refuseAttachment, addAgain: refuseAttachment };
   const output = await tool.run(prepared.input, {
     ...createReadOnlyContext(deps, caller, { pathAccess, signal, attach }),

@@ -8,10 +8,11 @@ import type { ToolCallPart } from '../../protocol/message.ts';
 import { NO_ACCESS, type Decision } from '../../protocol/permission.ts';
 import { scheduleCalls, type ScheduledCall } from '../../policy/call-conflicts.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { restoreInputFromHooks, runHooksAfterRefusal, runHooksBefore } from './call-hooks.ts';
+import { restoreInputFromHooks, runHooksAfterRefusal } from './call-hooks.ts';
 import { runBatchHooks } from '../hooks/task-hooks.ts';
 import { executeCall } from './execute-call.ts';
 import { NO_FILES } from '../permissions/file-access.ts';
+import { runHooksBefore } from '../permissions/hooks-before-call.ts';
 import { judgeCall } from '../permissions/judge.ts';
 import { prepareCall, waitsForOthers } from '../permissions/prepare-call.ts';
 import { isStopOrder, stopOrder } from '../task/stop-order.ts';
@@ -137,6 +138,15 @@ function isWait(call: PreparedCall): boolean {
 interface CallInSlot {
   readonly call: PreparedCall;
   readonly slot: SlotUse;
+}
+
+/** Runs a call that no model has made, like a call of a message. Resolves when it has ended, or when its turn is interrupted. */
+export async function runSingleCall(
+  deps: EngineDeps,
+  run: TaskRun,
+  call: PreparedCall,
+): Promise<void> {
+  await runCall(deps, run, { call, slot: new SlotUse(run, { working: 1, waiting: 0 }) });
 }
 
 /** Decides about a call and runs it, or records why it does not run. */

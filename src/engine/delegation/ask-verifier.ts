@@ -25,7 +25,8 @@ const ANSWER: JsonObject = {
 
 /**
  * Has a child of a task answer the question of a hook. It may only read, asks nobody and delegates nothing, so the depth of the
- * task does not matter; its requests count in the budgets of the task. Rejects only when the signal aborts, after the child
+ * task does not matter. It does not count as a task of the tree, so that a guard cannot keep the task from delegating; its
+ * requests count in the budgets of the task. Rejects only when the signal aborts, after the child
  * has ended.
  */
 export async function askVerifier(
@@ -47,14 +48,12 @@ export async function askVerifier(
   const details = await deps.models.details(plan.model);
   // From here to the creation nothing is awaited, so that no other task can use up the limits that are checked here.
   signal.throwIfAborted();
-  const hit =
-    caller.tree.findTaskLimitHit() ??
-    findFirstRequestHit(new Budget(taskCaps(plan.limits), caller.budget), {
-      model: plan.model,
-      details,
-      prefix: engine.prefixes.get(plan.setup.prompt, plan.setup.listedTools).prefix,
-      prompt,
-    });
+  const hit = findFirstRequestHit(new Budget(taskCaps(plan.limits), caller.budget), {
+    model: plan.model,
+    details,
+    prefix: engine.prefixes.get(plan.setup.prompt, plan.setup.listedTools).prefix,
+    prompt,
+  });
   if (hit !== null) return { ok: false, problem: limitMessage(hit) };
   return await runVerifier(engine, caller, { plan, prompt, signal });
 }

@@ -144,8 +144,8 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
       ...(plan.workspace === undefined ? {} : { workspace: true as const }),
     };
     run.journal.record({ type: 'child.created', child: id, callId, background, ...extra });
-    if (run.spec.fanOut === undefined) tree.addTasks([id]);
-    else tree.addItems([id]);
+    if (run.spec.fanOut !== undefined) tree.addItems([id]);
+    else if (plan.source !== 'hook') tree.addTasks([id]);
   }
   const journal = openJournal(deps, tree, deps.store.create(spec));
   const run = new TaskRun(deps, {

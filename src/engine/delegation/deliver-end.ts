@@ -9,6 +9,7 @@ import { formatFlags } from '../../receipts/answer-flags.ts';
 import { formatReceiptParts, buildChildReceipt } from '../../receipts/receipt.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { staleReadsNote } from '../task/shared-files.ts';
+import { toHookCallId } from '../../protocol/hook-fields.ts';
 import { indentNoticeItem } from '../../protocol/notice-text.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { elapsedMs, fullResult, endNoticeId } from '../results/result.ts';
@@ -129,13 +130,13 @@ export function closeOpenChildren(
 }
 
 /**
- * Lists the ids of all descendants that a task's state contains. The descendants of a child are added when the child
- * ends.
+ * Lists the ids of all descendants that a task's state contains, without those that answered hooks: no task can name these,
+ * and they do not count as tasks of the tree. The descendants of a child are added when the child ends.
  */
 export function listKnownDescendants({ children }: TaskState): readonly string[] {
   const ids = new Set<string>();
-  for (const [id, { below }] of children) {
-    ids.add(id);
+  for (const [id, { below, callId }] of children) {
+    if (callId !== toHookCallId(id)) ids.add(id);
     for (const lower of below) ids.add(lower);
   }
   return [...ids];

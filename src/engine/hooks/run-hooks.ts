@@ -9,10 +9,11 @@ import type {
   HookOutcome,
   HookTask,
 } from '../../protocol/hook.ts';
+import { newId } from '../../base/ids.ts';
+import { createNotice } from '../../protocol/notice-text.ts';
 import { truncate } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
-import { createNotice } from '../../protocol/notice-text.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -21,7 +22,8 @@ import { stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskTree } from '../task/task-tree.ts';
 
-const SILENCE: HookOutcome = { context: [], records: [] };
+/** The outcome of hooks that have nothing to say. */
+export const SILENCE: HookOutcome = { context: [], records: [] };
 
 /** An occasion for hooks in a task. */
 interface TaskOccasion {
@@ -33,6 +35,10 @@ interface TaskOccasion {
   readonly fields: JsonObject;
   /** Compares the condition of a hook with the call. Default: there is no call. */
   readonly matchCondition?: HookOccasion['matchCondition'];
+  /** The hook that does not run. Default: none. */
+  readonly without?: HookOccasion['without'];
+  /** True if an event is recorded even if no hook has anything to say. Default: false. */
+  readonly isAlwaysRecorded?: boolean;
   /** Ends the hooks. Default: the signal that stops the task or interrupts its turn. */
   readonly signal?: AbortSignal;
 }
@@ -47,7 +53,7 @@ export function hasHooks(
 }
 
 /** Lists the hooks in the definition of an agent. */
-export function listAgentHooks({ hooks, origin }: AgentDefinition): readonly DefinitionHooks[] {
+function listAgentHooks({ hooks, origin }: AgentDefinition): readonly DefinitionHooks[] {
   return hooks === undefined ? [] : [{ source: { kind: 'agent', where: origin.path }, hooks }];
 }
 
@@ -81,6 +87,8 @@ export async function runHooks(
     matched = null,
     fields,
     matchCondition,
+    without,
+    isAlwaysRecorded = false,
     signal = run.cancellation.turnSignal,
   }: TaskOccasion,
 ): Promise<HookOutcome> {
@@ -107,15 +115,35 @@ export async function runHooks(
     ask,
     askAgent: (...asked) => hookPorts.askAgent(run, ...asked),
     callTool: (...called) => hookPorts.callTool(run, ...called),
+    wake: () => wakeForLateHooks(deps, run),
+    findUrlProblem: (url) => hookPorts.findUrlProblem(run, url),
   };
-  const outcome = await hooks.run({ ...occasion, ...dropMissing({ matchCondition }) }, signal);
-  if (isSilent(outcome)) return outcome;
+  const outcome = await hooks.run(
+    { ...occasion, ...dropMissing({ matchCondition, without }) },
+    signal,
+  );
+  if (isSilent(outcome) && !isAlwaysRecorded) return outcome;
   run.journal.record(
     { type: 'hook.ran', event, about, outcome },
     ...warnOfIgnoredAllows(run.tree, outcome.records),
   );
   if (outcome.stop !== undefined) run.stop(stopOrder('client', `a hook ended it: ${outcome.stop}`));
   return outcome;
+}
+
+/** Records what hooks of a task have said that nobody has waited for, and adds their texts to the next request. */
+export function recordLateHooks({ hooks }: Pick<EngineDeps, 'hooks'>, run: TaskRun): void {
+  for (const { event, outcome } of hooks?.takeLate?.(run.spec.id) ?? []) {
+    run.journal.record({ type: 'hook.ran', event, about: null, outcome });
+    queueContext(run, `late-${newId()}`, outcome.context);
+  }
+}
+
+/** Has a task go on for what a hook has said that nobody has waited for. A task that ends leaves it for its next activation. */
+function wakeForLateHooks(deps: EngineDeps, run: TaskRun): void {
+  if (run.isEnding) return;
+  recordLateHooks(deps, run);
+  run.mailbox.wake();
 }
 
 /** Adds texts of hooks to the next request, once for each occasion of an activation. */

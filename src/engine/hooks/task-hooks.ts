@@ -6,7 +6,7 @@ import type { EngineDeps } from '../task/deps.ts';
 import { stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { runExpansionHooks, runInstructionHooks } from './prompt-hooks.ts';
-import { describeHookTask, hasHooks, queueContext, runHooks } from './run-hooks.ts';
+import { describeHookTask, hasHooks, queueContext, runHooks, SILENCE } from './run-hooks.ts';
 
 /** The maximum number of times that hooks make a task go on instead of ending, in one activation. */
 const MAX_STOP_ROUNDS = 25;
@@ -23,12 +23,14 @@ export async function runStartHooks(deps: EngineDeps, run: TaskRun): Promise<voi
     if (source === 'startup') await runInstructionHooks(deps, run);
     return;
   }
+  // An earlier process has told hooks of this start, and they are told of its end once.
+  if (state.toldToHooks.isStartTold) return;
+  const event = 'SubagentStart';
+  // If this process is killed while they run, the next one still tells them of the end.
+  if (hasHooks(deps, run, event) || hasHooks(deps, run, 'SubagentStop'))
+    run.journal.record({ type: 'hook.ran', event, about: null, outcome: SILENCE });
   run.isKnownToHooks = true;
-  const { context } = await runHooks(deps, run, {
-    event: 'SubagentStart',
-    matched: spec.agent.name,
-    fields: {},
-  });
+  const { context } = await runHooks(deps, run, { event, matched: spec.agent.name, fields: {} });
   queueContext(run, 'start', context);
 }
 
@@ -117,14 +119,15 @@ async function runSessionStartHooks(
  * something has arrived while hooks ran.
  */
 export async function runStopHooks(deps: EngineDeps, run: TaskRun): Promise<boolean> {
-  const event = run.parent === null ? 'Stop' : 'SubagentStop';
-  const { state } = run;
-  if (!hasHooks(deps, run, event) || run.turnsAtStopHooks === state.turns) return false;
+  const { state, parent } = run;
+  const event = parent === null ? 'Stop' : 'SubagentStop';
+  if (!hasHooks(deps, run, event) || wereToldOfEnd(run)) return false;
   const rounds = countStopRounds(run);
   const { block } = await runHooks(deps, run, {
     event,
-    matched: run.parent === null ? null : run.spec.agent.name,
+    matched: parent === null ? null : run.spec.agent.name,
     fields: endHookFields(state.answer?.text ?? '', { isRepeated: rounds > 0 }),
+    isAlwaysRecorded: parent !== null,
   });
   run.turnsAtStopHooks = state.turns;
   if (block === undefined) return true;
@@ -153,13 +156,20 @@ export async function runEndHooks(deps: EngineDeps, run: TaskRun, end: EndReason
     await runHooks(deps, run, { event: 'StopFailure', matched: fields.error, fields, signal });
     return;
   }
-  if (!run.isKnownToHooks || run.turnsAtStopHooks === run.state.turns) return;
+  const isKnown = run.isKnownToHooks || run.state.toldToHooks.isStartTold;
+  if (!isKnown || wereToldOfEnd(run)) return;
   await runHooks(deps, run, {
     event: 'SubagentStop',
     matched: run.spec.agent.name,
     fields: endHookFields(run.state.answer?.text ?? '', { isRepeated: false }),
+    isAlwaysRecorded: true,
     signal: AbortSignal.timeout(END_MS),
   });
+}
+
+/** Tells whether hooks were told that the task ends, and it has sent no request since then. */
+function wereToldOfEnd({ turnsAtStopHooks, state }: TaskRun): boolean {
+  return (turnsAtStopHooks ?? state.toldToHooks.endTurns) === state.turns;
 }
 
 function stopRoundPrefix({ state }: TaskRun): string {

@@ -12,9 +12,9 @@ import type { TaskEnding } from '../task/endings.ts';
 import { makeRoom, compactNow } from '../compaction/make-room.ts';
 import { lastTurnNotice } from '../limits/limit-message.ts';
 import { startWallTimers } from '../task/wall-time.ts';
-import { completesWork, nextStep, reportsEndsOnly, type Step } from './next-step.ts';
+import { gatherInputs } from './gather-inputs.ts';
+import { completesWork, nextStep, type Step } from './next-step.ts';
 import { createNotice } from '../../protocol/notice-text.ts';
-import { sleep } from '../../base/deadlines.ts';
 import { isStopOrder, readStopOrder } from '../task/stop-order.ts';
 import {
   decideAfterCheck,
@@ -32,11 +32,6 @@ import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { runTurn } from '../turn/turn.ts';
-
-/** The time within which the ends of several children are reported to their parent in one request. */
-const GATHER_DELAY_MS = 50;
-/** The maximum total delay of such a request. Waiting saves turns of the parent, but also costs time. */
-const MAX_GATHER_DELAY_MS = 1_000;
 
 /**
  * Runs the loop of a task: request, calls, request, until the model gives a final answer, a limit is reached or the
@@ -302,9 +297,7 @@ async function takeTurn(
   run: TaskRun,
   toolChoice: 'auto' | 'none',
 ): Promise<TaskEnding | null> {
-  await waitForMoreEnds(deps, run);
-  await hooks.runPromptHooks(deps, run);
-  await run.slot.take();
+  if (!(await gatherInputs(deps, run))) return null;
   await run.journal.syncNewestAnswer();
   run.cancellation.turnSignal.throwIfAborted();
   await changeModel(deps, run);
@@ -338,21 +331,6 @@ async function takeTurn(
 async function waitForMessage(run: TaskRun): Promise<void> {
   run.slot.release();
   await run.tree.idleDetector.trackWait(() => run.mailbox.waitForWake());
-}
-
-/**
- * Waits before a request that only reports ends of children, as long as more children end, so that ends at nearly the
- * same time are reported together. The task does not hold its slot meanwhile.
- */
-async function waitForMoreEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
-  const { openChildren } = run.state;
-  const deadline = deps.clock.monotonic() + MAX_GATHER_DELAY_MS;
-  for (let openBefore = Infinity; reportsEndsOnly(run.state) && openChildren.size < openBefore;) {
-    openBefore = openChildren.size;
-    if (deps.clock.monotonic() >= deadline) return;
-    run.slot.release();
-    await sleep(deps.deadlines, GATHER_DELAY_MS, run.cancellation.turnSignal);
-  }
 }
 
 /** Creates the ending of an aborted task: stopped if there was an order to stop it, and failed otherwise. */

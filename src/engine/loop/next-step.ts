@@ -88,6 +88,8 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
   }
   const calls = unansweredCalls(conversation);
   if (calls.length > 0) return { kind: 'calls', calls };
+  if (conversation.unsent !== null && hasNothingToSend(state))
+    return { kind: 'end', ending: endings.endUnsent(state, conversation.unsent) };
   if (activation.limit !== null) return { kind: 'turn', toolChoice: 'none' };
   if (answer !== null && conversation.openCalls.length === 0) {
     const step = decideAfterAnswer(state, answer);
@@ -130,6 +132,13 @@ function decideAfterTimeLimit(state: TaskState, limit: LimitHit): Step | null {
   const seconds = lastAnswerMs(limit.value * 1000) / 1000;
   const text = `${lastTurnNotice(limit)} It must be complete within ${seconds} s.`;
   return { kind: 'notice', id, text };
+}
+
+/** Tells whether the next request would contain nothing new, and no work of the task will end either. */
+function hasNothingToSend(state: TaskState): boolean {
+  const { openCalls, queued } = state.conversation;
+  const isWorking = state.openChildren.size > 0 || runningShells(state).length > 0;
+  return openCalls.length === 0 && queued.length === 0 && !isWorking;
 }
 
 /** Returns true if the next request would only report ends of children while other children are still running. */

@@ -1,32 +1,28 @@
+import type { JsonObject } from '../../base/json.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
+import { explainRefusal } from '../../policy/explain-refusal.ts';
+import type { ResolvedCall } from '../../policy/call.ts';
+import { decide, pickStricter } from '../../policy/decide.ts';
+import { addModeToGrant } from '../../policy/mode-grants.ts';
+import { listPrograms, readCommandLine } from '../../policy/rules/command-rules.ts';
 import {
   NO_ACCESS,
   type Decision,
   type PermissionMode,
+  type PermissionRule,
   type Rights,
 } from '../../protocol/permission.ts';
-import type { HookCondition, HookMatch, HookVerdict } from '../../protocol/hook.ts';
-import type { JsonObject } from '../../base/json.ts';
-import { dropMissing } from '../../base/drop-missing.ts';
-import { lazy } from '../../base/lazy.ts';
-import { matchHookCondition } from '../../policy/hook-condition.ts';
-import { type ResolvedCall, type CallPath } from '../../policy/call.ts';
-import { isInside } from '../../base/path-inside.ts';
-import { decide, needsShellParser, pickStricter, STRICTNESS } from '../../policy/decide.ts';
-import type { DecisionContext } from '../../policy/decision-input.ts';
-import { listPrograms, readCommandLine } from '../../policy/rules/command-rules.ts';
-import { addModeToGrant } from '../../policy/mode-grants.ts';
-import { explainRefusal } from '../../policy/explain-refusal.ts';
-import type { CallFileAccess } from '../task/call-process.ts';
-import { resolveInRoots } from '../../sys/files/real-path.ts';
-import { describeCallForHooks, hasHooks, runHooks } from '../hooks/run-hooks.ts';
+import { hasHooks, runHooks } from '../hooks/run-hooks.ts';
 import { askPerson, closeQuestion, type WaitRunner } from '../questions/ask-person.ts';
+import type { CallFileAccess } from '../task/call-process.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { isSkillFile } from '../prompt/skills.ts';
 import { workingDirectory } from '../task/inbox.ts';
-import { createFileAccess, findPathRisk } from './file-access.ts';
-import { denyLinkTargets } from './link-targets.ts';
-import type { TaskRun } from '../task/task-run.ts';
 import type { PreparedCall, ReadyCall } from '../task/prepared-call.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import { describeCallOccasion, describeForDecision } from './describe-call.ts';
+import { createFileAccess } from './file-access.ts';
+import { showChangedCall, withHookVerdict } from './hooks-before-call.ts';
+import { denyLinkTargets } from './link-targets.ts';
 import { prepareChangedCall, type CallingTask } from './prepare-call.ts';
 
 /** The decision about a call after a person has answered, if one was asked. */
@@ -63,21 +59,26 @@ export async function judgeCall(
     if (decision.verdict !== 'ask') {
       const allowed = decision.verdict === 'allow';
       if (allowed) closeQuestion(run, ready);
+      recordHookGrant(run, ready, decision);
       const refusal = explainRefusal(decision);
       return { allowed, pathAccess, decision, refusal, call: ready };
     }
     if (!haveHooksAnswered) {
       haveHooksAnswered = true;
-      const { verdict, updatedInput } = await runHooks(deps, run, {
+      const { verdict, updatedInput, changedBy } = await runHooks(deps, run, {
         event: 'PermissionRequest',
         ...describeCallOccasion(deps, run, ready),
       });
       const changed = changeArguments(run, prepared, updatedInput);
-      if (!changed.ready) {
-        const { text: refusal, decision: broken = decision } = changed;
+      const seen =
+        changed.ready && changed !== prepared
+          ? await showChangedCall(deps, run, changed, changedBy ?? null)
+          : changed;
+      if (!seen.ready) {
+        const { text: refusal, decision: broken = decision } = seen;
         return { allowed: false, pathAccess, decision: broken, refusal, call: ready };
       }
-      ready = withHookVerdict(changed, verdict);
+      ready = withHookVerdict(seen, verdict);
       continue;
     }
     const verdict = await askPerson(deps, run, { ready, call, decision, programs }, waiting);
@@ -85,6 +86,17 @@ export async function judgeCall(
     if (verdict.kind === 'allowed') return { ...judged, allowed: true, decision, refusal: '' };
     if (verdict.kind === 'refused') return { ...verdict, ...judged, allowed: false };
   }
+}
+
+/** Records that the user has granted a call, if nothing but a hook of the user has answered the question about it. */
+export function recordHookGrant(
+  { journal }: Pick<TaskRun, 'journal'>,
+  { call, tool, hookVerdict }: ReadyCall,
+  { verdict, step }: Decision,
+): void {
+  if (verdict !== 'allow' || step !== 'hook' || hookVerdict === undefined) return;
+  const { source: hook } = hookVerdict;
+  journal.record({ type: 'call.granted', callId: call.id, tool: tool.name, by: 'user', hook });
 }
 
 /**
@@ -102,43 +114,6 @@ function changeArguments(
   if (!changed.ready) return changed;
   const kept = hookVerdict?.verdict === 'ask' ? { hookVerdict } : {};
   return { ...changed, ...dropMissing({ hookContext }), ...kept };
-}
-
-/** The part of an occasion for hooks that describes a call. */
-interface CallOccasion {
-  readonly about: string;
-  readonly matched: string;
-  readonly fields: JsonObject;
-  readonly matchCondition: (condition: HookCondition) => Promise<HookMatch>;
-}
-
-/** Describes a call for hooks. What the call accesses is found out when a hook with a condition needs it. */
-export function describeCallOccasion(
-  deps: EngineDeps,
-  run: CallingTask,
-  ready: ReadyCall,
-): CallOccasion {
-  const { rights } = run.permissions;
-  const describe = lazy(() =>
-    describeForDecision(deps, run, ready, { rights, alwaysParses: true }),
-  );
-  return {
-    about: ready.call.id,
-    matched: ready.tool.name,
-    fields: describeCallForHooks(ready),
-    matchCondition: async (condition) => {
-      const { call, context } = await describe();
-      return matchHookCondition(condition, call, rights, context);
-    },
-  };
-}
-
-/** Adds what another hook says about a call. The stricter of two verdicts counts. */
-function withHookVerdict(ready: ReadyCall, other: HookVerdict | undefined): ReadyCall {
-  const { hookVerdict: own } = ready;
-  if (other === undefined) return ready;
-  const isStricter = own === undefined || STRICTNESS[other.verdict] > STRICTNESS[own.verdict];
-  return isStricter ? { ...ready, hookVerdict: other } : ready;
 }
 
 /**
@@ -184,7 +159,8 @@ async function decideAlone(
   ready: ReadyCall,
   override: Partial<Pick<ResolvedCall, 'inToolSet'>> = {},
 ) {
-  const rights = denyLinkTargets(addGrantedRules(deps, run), deps.home);
+  const { allow = [] } = ready.byCommand ?? {};
+  const rights = denyLinkTargets(addGrantedRules(deps, run, allow), deps.home);
   const { call, context } = await describeForDecision(deps, run, ready, { rights, ...override });
   const { home, stateDirectories, shellParser } = context;
   const decideIn = (mode: PermissionMode): Decision => decide(call, { ...rights, mode }, context);
@@ -201,50 +177,6 @@ async function decideAlone(
   return { call, decision, programs, pathAccess };
 }
 
-/** Finds out everything that a decision about a call depends on besides the rights. */
-async function describeForDecision(
-  deps: EngineDeps,
-  run: CallingTask,
-  ready: ReadyCall,
-  {
-    rights,
-    inToolSet,
-    alwaysParses = false,
-  }: {
-    /** The rights that say whether commands have to be parsed. */
-    readonly rights: Rights;
-    /** Default: whether the task has the tool. */
-    readonly inToolSet?: boolean;
-    /** True if commands are parsed whatever the rights are. Default: false. */
-    readonly alwaysParses?: boolean;
-  },
-): Promise<{ readonly call: ResolvedCall; readonly context: DecisionContext }> {
-  const resolved = resolveCall(deps, run, ready);
-  const described = inToolSet === undefined ? resolved : { ...resolved, inToolSet };
-  const isExecution = described.kind === 'execute';
-  const isSandboxed = isExecution && (await deps.sandboxed());
-  const { machineIsSandbox: isMachineSandbox = false } = deps;
-  const needsParser =
-    described.access.commands.length > 0 &&
-    (alwaysParses || needsShellParser(described, rights, { isSandboxed, isMachineSandbox }));
-  const { shellParser, ...findings } = needsParser
-    ? await (
-        await import('./command-proof.ts')
-      ).analyzeCommands(deps, run, ready, { sandboxed: isSandboxed })
-    : { shellParser: null };
-  const { home, stateDirectories } = deps;
-  const context: DecisionContext = {
-    home,
-    stateDirectories,
-    shellParser,
-    isSandboxed,
-    isMachineSandbox,
-    isInContainer: isExecution && !isSandboxed && deps.inContainer?.() === true,
-    ...(ready.hookVerdict === undefined ? {} : { hook: ready.hookVerdict }),
-  };
-  return { call: { ...described, ...findings }, context };
-}
-
 /** Marks a decision to ask about an edit that the mode acceptEdits would allow. */
 function markAcceptedEdit(
   decision: Decision,
@@ -257,51 +189,18 @@ function markAcceptedEdit(
 }
 
 /**
- * Returns the rights of a task with the rules that the user has allowed since its start: for this task, for a task
- * above it, or permanently.
+ * Returns the rights of a task with the rules that the user has allowed since its start (for this task, for a task
+ * above it, or permanently), and with those that hold for this call alone.
  */
-function addGrantedRules({ inbox }: EngineDeps, run: CallingTask): Rights {
+function addGrantedRules(
+  { inbox }: EngineDeps,
+  run: CallingTask,
+  ofCall: readonly PermissionRule[],
+): Rights {
   const { rights } = run.permissions;
   const standing = inbox.standingRules?.rules(workingDirectory(rights)) ?? [];
-  const granted = [...run.permissions.granted(), ...standing];
+  const granted = [...run.permissions.granted(), ...standing, ...ofCall];
   if (granted.length === 0) return rights;
   const { rules } = rights;
   return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };
-}
-
-/** Resolves the paths of a call to real paths, each with the risk of reading or writing it. */
-function resolveCall(
-  deps: EngineDeps,
-  run: CallingTask,
-  { tool, access, decidedAs = tool.name }: ReadyCall,
-): ResolvedCall {
-  const { roots } = run.permissions.rights;
-  const context = { roots, home: deps.home };
-  const resolvePath = (asked: string): CallPath => {
-    const { exists, real, inside, problem } = resolveInRoots(asked, roots);
-    // A loop of links leads to no file outside of the roots. The tool can't open it and reports that.
-    const leadsNowhere = problem === 'link_loop' && roots.some((root) => isInside(root, asked));
-    const isNew = !exists && problem === undefined;
-    return { asked, real, insideRoots: inside || leadsNowhere, ...(isNew ? { isNew } : {}) };
-  };
-  const resolveWrite = (asked: string): CallPath => {
-    const path = resolvePath(asked);
-    return { ...path, ...findPathRisk(path.real, 'write', context) };
-  };
-  const resolveRead = (asked: string): CallPath => {
-    const path = resolvePath(asked);
-    const risk = findPathRisk(path.real, 'read', context);
-    const isOwn =
-      deps.store.isTaskFile(run.spec.id, path.real) || isSkillFile(deps, run.state, path.real);
-    return isOwn ? { ...path, ...risk, insideRoots: true, isOwn } : { ...path, ...risk };
-  };
-  const described = access ?? NO_ACCESS;
-  const { reads, writes } = described;
-  return {
-    tool: decidedAs,
-    // A call whose access is unknown is treated as a command.
-    kind: access === null ? 'execute' : tool.kind,
-    access: { ...described, reads: reads.map(resolveRead), writes: writes.map(resolveWrite) },
-    inToolSet: run.view.has(decidedAs),
-  };
 }

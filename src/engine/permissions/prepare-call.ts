@@ -7,6 +7,7 @@ import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall, PreparedCall, BrokenCall } from '../task/prepared-call.ts';
 import type { CallerPermissions } from '../task/task-permissions.ts';
 import { unescapeTags } from '../../base/control-tags.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { findToolOfFamily } from '../../protocol/model-families/describe-tools.ts';
 import { readServerCall, resolveServerTool, type ServerCall } from './server-call.ts';
@@ -64,15 +65,28 @@ export function prepareCall(
  * count any more.
  */
 export function prepareChangedCall(
-  run: Pick<TaskRun, 'spec' | 'state' | 'view'>,
-  { call, tool }: ReadyCall,
+  { spec, state, view }: Pick<TaskRun, 'spec' | 'state' | 'view'>,
+  { call, tool, byCommand }: ReadyCall,
   input: JsonObject,
 ): PreparedCall {
-  const prepared = prepareCall(run, { ...call, name: tool.name, input });
-  if (prepared.ready) return prepared;
-  const text = `A hook has changed the arguments of this call. ${prepared.text}`;
+  const caller = { spec, state, view: new Map([...view, [tool.name, tool]]) };
+  const prepared = prepareCall(caller, { ...call, name: tool.name, input });
+  if (prepared.ready) return { ...prepared, ...dropMissing({ byCommand }) };
+  return refuseChangedCall({ call: prepared.call, tool }, prepared.text);
+}
+
+/**
+ * Refuses a call because of what hooks have made of its arguments.
+ *
+ * @param reason a sentence
+ */
+export function refuseChangedCall(
+  { call, tool }: Pick<ReadyCall, 'call' | 'tool'>,
+  reason: string,
+): BrokenCall {
+  const text = `A hook has changed the arguments of this call. ${reason}`;
   const decision = { verdict: 'deny', step: 'hook', reason: text } as const;
-  return { ...prepared, text, error: 'PERMISSION_DENIED', decision };
+  return { ready: false, call, tool: tool.name, text, error: 'PERMISSION_DENIED', decision };
 }
 
 /** Finds the tool of the task that a model means, by its name for Muster, for a family of models, or for other products. */

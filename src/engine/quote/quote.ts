@@ -14,7 +14,6 @@ import type { EngineDeps } from '../task/deps.ts';
 import { fitOutput } from '../calls/execute-call.ts';
 import { readForTask } from '../permissions/read-for-task.ts';
 import { readSlashText } from '../../protocol/slash-text.ts';
-import type { ShellPartOptions } from './shell-part.ts';
 import { readResourceMention } from '../../protocol/server-mentions.ts';
 import { quotePrompt, quoteResource, type MentionedResource } from './server-items.ts';
 import type { RecipientTask } from './recipient.ts';
@@ -24,7 +23,7 @@ import { lazy } from '../../base/lazy.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
 /** The files, command outputs and images that a user's message refers to. */
-export interface QuoteRequest extends ShellPartOptions {
+export interface QuoteRequest {
   /** The text of the message. Files that are named in it with `@` are quoted. */
   readonly words: string;
   readonly outputs: readonly CommandOutput[];
@@ -73,7 +72,7 @@ const MAX_BYTES = 262_144;
 export async function quoteItems(
   deps: EngineDeps,
   recipient: RecipientTask,
-  { words, outputs, images, requiresKnownCommand, ...shell }: QuoteRequest,
+  { words, outputs, images, requiresKnownCommand }: QuoteRequest,
   signal: AbortSignal,
 ): Promise<QuotedItems> {
   signal.throwIfAborted();
@@ -82,7 +81,7 @@ export async function quoteItems(
   for (const output of outputs) collector.add(quoteCommand(deps, recipient, output));
   for (const image of images) await addImage(collector, image, attach);
   const context = { attach, signal };
-  const command = await quoteCommandOrNone(deps, recipient, { ...shell, words, signal });
+  const command = await quoteCommandOrNone(deps, words);
   const terms = await readTermsOrNone(deps, recipient, command?.command);
   for (const item of command?.items ?? [])
     collector.addRequired(item.kind === 'slash_command' ? { ...item, ...terms?.fields } : item);
@@ -127,14 +126,10 @@ export async function quoteItems(
 }
 
 /** Quotes the slash command that a message runs. The code for this is loaded only for a text that begins with a slash. */
-async function quoteCommandOrNone(
-  deps: EngineDeps,
-  recipient: RecipientTask,
-  message: ShellPartOptions & { readonly words: string; readonly signal: AbortSignal },
-) {
-  if (readSlashText(message.words) === null) return null;
+async function quoteCommandOrNone(deps: EngineDeps, words: string) {
+  if (readSlashText(words) === null) return null;
   const { quoteSlashCommand } = await import('./slash-command.ts');
-  return await quoteSlashCommand(deps, recipient, message);
+  return await quoteSlashCommand(deps, words);
 }
 
 /** Reads what a slash command sets for its turn. The code for this is loaded only for a command that sets anything. */

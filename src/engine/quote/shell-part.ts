@@ -1,176 +1,92 @@
-import { MusterError, type ErrorCode } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import { truncate } from '../../base/text.ts';
-import { explainRefusal } from '../../policy/explain-refusal.ts';
 import { parseRules } from '../../policy/rules/rules.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
-import type { Decision, PermissionRule } from '../../protocol/permission.ts';
-import type { QuotedItem } from '../../protocol/quoted-item.ts';
+import type { PermissionRule } from '../../protocol/permission.ts';
+import type { QuotedCall, QuotedItem } from '../../protocol/quoted-item.ts';
 import type { SlashCommandDefinition } from '../../protocol/slash-command.ts';
-import { newId } from '../../base/ids.ts';
-import { createCommandSandbox } from '../calls/tool-context.ts';
-import { describeHookTask, listAgentHooks } from '../hooks/run-hooks.ts';
-import { decideNow, describeCallOccasion } from '../permissions/judge.ts';
-import { denyLinkTargets } from '../permissions/link-targets.ts';
-import { prepareCall, type CallingTask } from '../permissions/prepare-call.ts';
-import { createReadOnlyContext } from '../permissions/read-for-task.ts';
+import { findQuotedCall } from '../../protocol/state/quoted-calls.ts';
+import { runSingleCall } from '../calls/calls.ts';
+import { prepareCall } from '../permissions/prepare-call.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import type { ReadyCall } from '../task/prepared-call.ts';
-import type { RecipientTask } from './recipient.ts';
-
-/** The question whether a shell part of a slash command may run. */
-export interface ShellPartQuestion {
-  /** The name of the slash command, with its slash. */
-  readonly name: string;
-  /** The shell command, with the arguments in it. */
-  readonly command: string;
-  /** The reason why a person is asked, as a sentence. */
-  readonly reason: string;
-}
-
-/** How the shell parts of a message run. */
-export interface ShellPartOptions {
-  /** Asks the person about a shell part that the rules neither allow nor deny. Default: it is refused. */
-  readonly confirmShell?: (question: ShellPartQuestion) => Promise<boolean>;
-  /** The reason, as a clause, why no shell part can run now. Default: they can. */
-  readonly shellRefusal?: string;
-}
-
-/** A shell part with its arguments. */
-interface ShellPart extends ShellPartOptions {
-  readonly line: string;
-  readonly command: Pick<SlashCommandDefinition, 'name' | 'path' | 'shellRules'>;
-  readonly signal: AbortSignal;
-}
+import type { PreparedCall } from '../task/prepared-call.ts';
+import type { TaskRun } from '../task/task-run.ts';
 
 /** The maximum length of the name of an item, in code points. */
 const MAX_NAME_LENGTH = 300;
 
 /**
- * Runs a shell part of a slash command as a Bash call of the task: the same rules, mode, hard rules and hooks decide about
- * it, and it runs in the same sandbox. Rejects with MusterError `PERMISSION_DENIED` if it may not run.
+ * Creates the item for a shell part of a slash command. The task runs the part before it sends the message.
+ *
+ * @param line the shell command, with the arguments in it
  */
-export async function runShellPart(
-  deps: EngineDeps,
-  recipient: RecipientTask,
-  part: ShellPart,
-): Promise<QuotedItem> {
-  const { command, line, shellRefusal, signal } = part;
-  if (shellRefusal !== undefined) throw refuse(part, shellRefusal);
-  const bash = deps.tools.find(({ name }) => name === 'Bash');
-  if (bash === undefined) throw refuse(part, 'there is no shell');
-  const caller: CallingTask = {
-    ...recipient,
-    permissions: allowOwnParts(recipient, parseShellRules(command)),
-    view: new Map([[bash.name, bash]]),
-  };
-  const input = { command: line };
-  const prepared = prepareCall(caller, { type: 'tool_call', id: newId(), name: 'Bash', input });
-  if (!prepared.ready) throw refuse(part, prepared.text);
-  const ready = await askHooks(deps, caller, prepared, part);
-  const { decision, pathAccess } = await decideNow(deps, caller, ready);
-  await requirePermission(decision, part);
-  signal.throwIfAborted();
-  const { rights } = caller.permissions;
-  const attach = { refusal: noAttachment, add: noAttachment, addAgain: noAttachment };
-  const output = await ready.tool.run(ready.input, {
-    ...createReadOnlyContext(deps, caller, { pathAccess, signal, attach }),
-    callId: ready.call.id,
-    sandbox: createCommandSandbox({
-      sandbox: deps.sandbox,
-      environment: deps.environment,
-      variableNames: deps.settings.commandVariables,
-      taskId: caller.spec.id,
-      rights: denyLinkTargets(rights, deps.home),
-      home: deps.home,
-      decision,
-    }),
-    spillPath: () => deps.store.createSpillFile(caller.spec.id, ready.call.id),
-    ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
-  });
-  if (decision.confinement !== 'read-only') deps.onCommand?.();
-  signal.throwIfAborted();
-  const exitCode = output.facts?.commands?.[0]?.exitCode ?? null;
-  const outcome = describeEnd(exitCode, output.error);
-  const { text } = output;
-  const name = truncate(sanitizeLine(line), MAX_NAME_LENGTH);
-  return { kind: 'shell_part', name, outcome, text, nonce: drawNonce(text) };
-}
-
-/** Describes how a shell part ended, unless it succeeded. */
-function describeEnd(exitCode: number | null, error: ErrorCode | undefined): string {
-  if (exitCode === 0) return '';
-  return exitCode === null
-    ? `It was ended (${error ?? 'by a signal'}).`
-    : `Its exit code was ${exitCode}.`;
-}
-
-function noAttachment(): Promise<string> {
-  return Promise.resolve('a shell part has no attachments');
-}
-
-/** Adds the rules of `allowed-tools` to those that allow calls. Deny rules, ask rules and the mode still come first. */
-function allowOwnParts(
-  { permissions }: RecipientTask,
-  rules: readonly PermissionRule[],
-): CallingTask['permissions'] {
+export function createShellPart(
+  line: string,
+  { path }: Pick<SlashCommandDefinition, 'path'>,
+): QuotedItem {
   return {
-    rights: permissions.rights,
-    modeGrants: () => permissions.modeGrants(),
-    isTrusted: (seq) => permissions.isTrusted(seq),
-    granted: () => [...permissions.granted(), ...rules],
+    kind: 'shell_part',
+    name: truncate(sanitizeLine(line), MAX_NAME_LENGTH),
+    outcome: '',
+    text: '',
+    nonce: drawNonce(''),
+    call: { id: `shell-${newId()}`, command: line, definition: path },
   };
 }
 
-function parseShellRules({ shellRules, path }: ShellPart['command']): readonly PermissionRule[] {
-  const source = { kind: 'definition', where: path } as const;
-  const allow = shellRules.map((text) => ({ text, source }));
-  return parseRules({ allow, ask: [], deny: [] }).rules.allow;
+/**
+ * Runs the shell parts of the messages that the next request would contain, one after the other, as Bash calls of the task:
+ * the same rules, mode, questions and hooks decide about them, they run in the same sandbox, and they leave the same events.
+ * Resolves to false if one was refused, so that its message is not sent.
+ */
+export async function runShellParts(deps: EngineDeps, run: TaskRun): Promise<boolean> {
+  const { conversation } = run.state;
+  const { unsent } = conversation;
+  for (;;) {
+    const quoted = findQuotedCall(conversation.queued);
+    if (quoted === null) return conversation.unsent === unsent;
+    await runSingleCall(deps, run, await prepareShellPart(deps, run, quoted));
+    run.cancellation.turnSignal.throwIfAborted();
+  }
 }
 
-/** Asks the hooks that come before a call. They may deny it or change its arguments, which are then decided about. */
-async function askHooks(
+async function prepareShellPart(
   deps: EngineDeps,
-  caller: CallingTask,
-  ready: ReadyCall,
-  part: ShellPart,
-): Promise<ReadyCall> {
-  const { hooks, store } = deps;
-  const definitions = listAgentHooks(caller.spec.agent);
-  if (hooks === undefined || !hooks.has('PreToolUse', definitions)) return ready;
-  const task = describeHookTask(store, caller);
-  const { matched, fields, matchCondition } = describeCallOccasion(deps, caller, ready);
-  const about = { matched, fields, matchCondition, definitions };
-  const occasion = { event: 'PreToolUse', task, ...about } as const;
-  const { verdict, updatedInput, stop } = await hooks.run(occasion, part.signal);
-  if (stop !== undefined) throw refuse(part, `a hook ended it: ${stop}`);
-  const prepared =
-    updatedInput === undefined
-      ? ready
-      : prepareCall(caller, { ...ready.call, input: updatedInput });
-  if (!prepared.ready) throw refuse(part, `a hook has changed it: ${prepared.text}`);
-  return verdict === undefined ? prepared : { ...prepared, hookVerdict: verdict };
+  run: TaskRun,
+  quoted: QuotedCall,
+): Promise<PreparedCall> {
+  const { spec, state } = run;
+  // The tools of an agent are a choice of its definition, which says nothing about the commands of the user.
+  const view = new Map([...bashOf(deps), ...run.view]);
+  const own = run.calls.findQuoted(quoted.id);
+  const { id, command } = own ?? quoted;
+  const input = { command };
+  const prepared = prepareCall(
+    { spec, state, view },
+    { type: 'tool_call', id, name: 'Bash', input },
+  );
+  if (!prepared.ready) return prepared;
+  // A call that is only in the log may be that of somebody else, whose log must not allow anything.
+  const allow = own === null ? [] : await findOwnRules(deps, own);
+  return { ...prepared, byCommand: { allow } };
 }
 
-/** Throws MusterError unless the decision, or the person who is asked because of it, allows a shell part. */
-async function requirePermission(decision: Decision, part: ShellPart): Promise<void> {
-  const { command, line, confirmShell } = part;
-  const { verdict, reason } = decision;
-  if (verdict === 'allow') return;
-  if (verdict === 'deny') throw refuse(part, explainRefusal(decision));
-  if (confirmShell === undefined) {
-    const rule = `--allow ${JSON.stringify(`Bash(${line})`)}`;
-    throw refuse(
-      part,
-      `${reason.replace(/\.$/, '')}. Nobody can be asked here; allow it with ${rule}, or run the command in the terminal UI`,
-    );
-  }
-  if (!(await confirmShell({ name: `/${command.name}`, command: line, reason }))) {
-    throw refuse(part, 'you refused it');
-  }
+function bashOf({ tools }: Pick<EngineDeps, 'tools'>) {
+  return tools.flatMap((tool) => (tool.name === 'Bash' ? [[tool.name, tool] as const] : []));
 }
 
-function refuse({ command, line }: ShellPart, reason: string): MusterError {
-  const text = `/${command.name} is not sent. Its shell part ${JSON.stringify(line)} did not run: ${reason}`;
-  return new MusterError('PERMISSION_DENIED', sanitizeLine(text));
+/** Finds the rules of `allowed-tools` that allow a shell part, in the file as it is now. */
+async function findOwnRules(
+  { slashCommands }: Pick<EngineDeps, 'slashCommands'>,
+  { definition }: QuotedCall,
+): Promise<readonly PermissionRule[]> {
+  if (slashCommands === undefined) return [];
+  await slashCommands.refresh();
+  const { items, shadowed } = slashCommands.commands();
+  const all = [...items, ...shadowed.map(({ item }) => item)];
+  const command = all.find(({ path }) => path === definition);
+  const source = { kind: 'definition', where: definition } as const;
+  const allow = (command?.shellRules ?? []).map((text) => ({ text, source }));
+  return parseRules({ allow, ask: [], deny: [] }).rules.allow;
 }

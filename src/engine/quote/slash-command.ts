@@ -15,12 +15,11 @@ import type { SlashCommandDefinition } from '../../protocol/slash-command.ts';
 import { readSlashText } from '../../protocol/slash-text.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { DEFAULT_AGENT } from '../task/task-arguments.ts';
-import type { RecipientTask } from './recipient.ts';
-import { runShellPart, type ShellPartOptions } from './shell-part.ts';
+import { createShellPart } from './shell-part.ts';
 
 /** The slash command that a message runs, ready to be sent. */
 interface QuotedSlashCommand {
-  /** The text of the command, then the outputs of its shell parts. */
+  /** The text of the command, then its shell parts. */
   readonly items: readonly QuotedItem[];
   /** The text, in which files may be named with `@`. */
   readonly text: string;
@@ -35,21 +34,13 @@ const MAX_SHELL_PARTS = 16;
 /** The maximum length of the name of an item, in code points. */
 const MAX_NAME_LENGTH = 300;
 
-/** A message that may run a slash command. */
-interface SlashMessage extends ShellPartOptions {
-  readonly words: string;
-  readonly signal: AbortSignal;
-}
-
 /**
- * Finds the slash command or the skill that a message runs, inserts the arguments, and runs the shell parts. Returns null
- * for a message that runs none. Rejects with UsageError if the arguments do not fit, and with MusterError if a shell part
- * may not run: without it, the message is not what the command means.
+ * Finds the slash command or the skill that a message runs, and inserts the arguments. The task runs the shell parts before it
+ * sends the message. Returns null for a message that runs none. Rejects with UsageError if the arguments do not fit.
  */
 export async function quoteSlashCommand(
   deps: EngineDeps,
-  recipient: RecipientTask,
-  { words, ...options }: SlashMessage,
+  words: string,
 ): Promise<QuotedSlashCommand | null> {
   const typed = readSlashText(words);
   const { slashCommands: source, skills } = deps;
@@ -77,11 +68,7 @@ export async function quoteSlashCommand(
     const problem = `it has ${shellParts.length} shell parts, and the limit is ${MAX_SHELL_PARTS}`;
     throw new UsageError(`/${command.name} is not sent: ${problem}`);
   }
-  const outputs: QuotedItem[] = [];
-  for (const { text: line } of shellParts) {
-    // oxlint-disable-next-line no-await-in-loop -- a later part may need what an earlier one has done
-    outputs.push(await runShellPart(deps, recipient, { ...options, line, command }));
-  }
+  const outputs = shellParts.map(({ text: line }) => createShellPart(line, command));
   const text = removeHiddenCharacters(parts.map(partText).join('').toWellFormed()).text;
   return {
     items: [createCommandItem(command, { name, text }), ...outputs],

@@ -148,6 +148,8 @@ export class RecordedRunReader {
       case 'rights.restricted':
       case 'rule.removed':
         return 'asked a person';
+      case 'call.granted':
+        return 'made a call that a hook of the user has granted';
       case 'mode.granted':
         // A grant from a flag or a file is part of the inputs, which are compared.
         if (event.question === undefined) return null;

@@ -1,3 +1,4 @@
+import { unescapeTags } from '../../base/control-tags.ts';
 import { errorMessage, MusterError, type ErrorCode } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { resultText } from '../../protocol/state/earlier-report.ts';
@@ -8,8 +9,10 @@ import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 import { describeDenials } from '../../policy/decide-question.ts';
+import { describeRefusal } from '../../policy/explain-refusal.ts';
 import { outputSchemaOf } from './output-schema.ts';
 import type { StopOrder } from './stop-order.ts';
+import type { UnsentMessage } from '../../protocol/state/quoted-calls.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The end of a task, with its result, which may be partial or empty. */
@@ -148,6 +151,16 @@ export function endNotAccepted(state: TaskState, message: string): TaskEnding {
 /** Fails a child whose calls the user denied several times in a row. */
 export function endHaltedByUser(state: TaskState): TaskEnding {
   const message = describeDenials(state);
+  return endFailed(state, { code: 'PERMISSION_DENIED', message, retryable: false });
+}
+
+/** Fails a task whose message is not sent, because a shell part of its slash command was refused. */
+export function endUnsent(
+  state: TaskState,
+  { command, part, text, decision }: UnsentMessage,
+): TaskEnding {
+  const reason = decision === null ? unescapeTags(text) : describeRefusal(decision);
+  const message = `${command} is not sent. Its shell part ${JSON.stringify(part)} did not run: ${reason}`;
   return endFailed(state, { code: 'PERMISSION_DENIED', message, retryable: false });
 }
 

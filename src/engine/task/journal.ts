@@ -6,7 +6,7 @@ import type { TaskTree } from './task-tree.ts';
 import { applyEvent } from '../../protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../protocol/state/task-state.ts';
 import { describeCompaction } from '../../protocol/compaction-text.ts';
-import { describeHookRun } from '../../protocol/hook-text.ts';
+import { describeHookGrant, describeHookRun } from '../../protocol/hook-text.ts';
 import { formatClockTime } from '../../base/local-time.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { answerText } from '../../protocol/state/questions.ts';
@@ -182,6 +182,8 @@ function formatEvent(event: TaskEvent): string | null {
       return describeHookRun(event)
         .map((line) => `· ${firstLine(sanitizeLine(line))}\n`)
         .join('');
+    case 'call.granted':
+      return `· ${firstLine(sanitizeLine(describeHookGrant(event)))}\n`;
     case 'warning':
       return `! ${event.message}\n`;
     case 'task.ended':

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../base/errors.ts';
 import type { HookVerdict } from '../../protocol/hook.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
-import type { Access, Decision } from '../../protocol/permission.ts';
+import type { Access, Decision, PermissionRule } from '../../protocol/permission.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 
 /** A valid call, which is ready for a decision. */
@@ -17,6 +17,11 @@ export interface ReadyCall {
   readonly access: Access | null;
   /** The tool as whose call it is decided. Default: its own tool. */
   readonly decidedAs?: string;
+  /**
+   * Set for a call that a slash command makes and no model. The task need not have the tool, and these rules allow the call
+   * besides its own.
+   */
+  readonly byCommand?: { readonly allow: readonly PermissionRule[] };
   /** The verdict of hooks about the call. Default: none. */
   readonly hookVerdict?: HookVerdict;
   /** Texts of hooks for the model, which are added to the result. Default: none. */

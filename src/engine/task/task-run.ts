@@ -18,12 +18,12 @@ import { stopOrder, type StopOrder, childStopOrder, newInterruptionId } from './
 import { TaskSlot, type TaskTree } from './task-tree.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { TaskPermissions } from './task-permissions.ts';
+import { UnredactedCalls } from './unredacted-calls.ts';
 import { Cancellation } from './cancellation.ts';
 import type { EndReason } from '../../protocol/end-reason.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { AskHookAgent, CallHookTool, HookAnswer } from '../../protocol/hook.ts';
 import type { TaskInput } from '../../protocol/input.ts';
-import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
 import { CoalescedWork } from '../../base/coalesced-work.ts';
 
 /** The parts of a `TaskRun`. */
@@ -53,6 +53,7 @@ export interface HookPorts {
   /** Has a child of the task answer the question of a hook. */
   readonly askAgent: (run: TaskRun, ...asked: Parameters<AskHookAgent>) => Promise<HookAnswer>;
   readonly callTool: (run: TaskRun, ...called: Parameters<CallHookTool>) => Promise<HookAnswer>;
+  readonly findUrlProblem: (run: TaskRun, url: string) => Promise<string | null>;
 }
 
 /** A task that runs in this process. Everything that must survive the process is in its journal. */
@@ -105,6 +106,7 @@ export class TaskRun {
     const { journal, parent, tree, prefix, landing } = parts;
     this.deps = deps;
     this.created = parts.created ?? null;
+    this.calls.rememberQuoted(this.created?.enclosed);
     this.recorded = journal.state.spec;
     this.journal = journal;
     this.firstPrefix = prefix;
@@ -403,22 +405,5 @@ export class Mailbox {
     const waiting = deferred<void>();
     this.waiting = waiting;
     await rejectOnAbort(waiting.promise, signal);
-  }
-}
-
-/**
- * The tool calls of the newest answer as the model wrote them. The log, and so the state, holds them with secrets
- * redacted; a call that runs in the same process needs the original.
- */
-class UnredactedCalls {
-  private newest: ReadonlyMap<string, ToolCallPart> = new Map();
-
-  remember(message: AssistantMessage): void {
-    this.newest = new Map(toolCalls(message).map((call) => [call.id, call]));
-  }
-
-  /** Replaces each call by its original, if this process has received the original. */
-  restore(calls: readonly ToolCallPart[]): readonly ToolCallPart[] {
-    return calls.map((call) => this.newest.get(call.id) ?? call);
   }
 }

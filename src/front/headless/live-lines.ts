@@ -6,7 +6,7 @@ import { formatClockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { describeCompaction } from '../../protocol/compaction-text.ts';
-import { describeHookRun, hasFailedHook } from '../../protocol/hook-text.ts';
+import { describeHookGrant, describeHookRun, hasFailedHook } from '../../protocol/hook-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskSignal } from '../../protocol/signal.ts';
 import type { AwaitedProgress } from '../../protocol/model.ts';
@@ -227,6 +227,8 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}» ${name}: from now on ${event.list === 'deny' ? 'denied' : 'asked about'}: ${sanitizeLine(event.rule.text)}`;
     case 'rule.removed':
       return `${indent}» ${name}: the user removed the ${event.list} rule ${sanitizeLine(event.rule.text)}`;
+    case 'call.granted':
+      return `${indent}» ${name}: ${sanitizeLine(describeHookGrant(event))}`;
     case 'mode.granted':
       return `${indent}» ${name}: ${modeGrantedText(event)}`;
     case 'child.detached':

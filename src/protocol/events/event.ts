@@ -7,7 +7,7 @@ import type { FindingAuthor, FindingContent } from '../board.ts';
 import type { WorkspaceResult, WorkspaceStart } from '../workspace.ts';
 import type { EndReason } from '../end-reason.ts';
 import type { TaskInput } from '../input.ts';
-import type { HookEventName, HookOutcome } from '../hook.ts';
+import type { HookEventBody } from './hook-event.ts';
 import type { LimitHit } from '../limits.ts';
 import type { CompactionEvent } from './compaction-event.ts';
 import type { AssistantMessage } from '../message.ts';
@@ -436,16 +436,7 @@ export type EventBody =
       /** Untrusted; cut if it is long. */
       readonly text: string;
     }
-  /**
-   * Hooks have run and had something to say. Hooks that succeed without a word leave no event.
-   */
-  | {
-      readonly type: 'hook.ran';
-      readonly event: HookEventName;
-      /** The id of the call, the input or the question that they were about; null if there is none. */
-      readonly about: string | null;
-      readonly outcome: HookOutcome;
-    }
+  | HookEventBody
   /** The task has replaced its list of todos. */
   | { readonly type: 'todos.set'; readonly items: readonly TodoItem[] }
   /** The task has posted a finding on the board of its tree. */

@@ -6,6 +6,7 @@ import {
   type AddressedStatement,
 } from './compaction.ts';
 import { formatQuotedItem } from '../quoted-item.ts';
+import { applyToQuotedCalls, type UnsentMessage } from './quoted-calls.ts';
 import type { TaskEvent } from '../events/event.ts';
 import type { SummaryTransfer } from '../initial-context.ts';
 import type { TaskInput } from '../input.ts';
@@ -43,6 +44,8 @@ export interface Conversation {
   readonly inputIds: Set<string>;
   /** The transfer of a summary of the parent's conversation; null: the task gets no summary. */
   summaryTransfer: SummaryTransfer | null;
+  /** The message that was refused because of a shell part, after the newest request; null if there is none. */
+  unsent: UnsentMessage | null;
   /** The number of tokens of the conversation, and the state of its compaction. */
   readonly compaction: Compaction;
 }
@@ -66,6 +69,7 @@ export function emptyConversation(): Conversation {
     mentioned: [],
     inputIds: new Set(),
     summaryTransfer: null,
+    unsent: null,
     compaction: initialCompaction(),
   };
 }
@@ -134,7 +138,12 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
       for (const id of event.ids) conversation.inputIds.add(id);
       conversation.queued = conversation.queued.filter(({ id }) => !event.ids.includes(id));
       return;
+    case 'task.resumed':
+    case 'task.rewound':
+      conversation.unsent = null;
+      return;
     case 'turn.started':
+      conversation.unsent = null;
       conversation.model = event.model;
       addResultsToHistory(conversation);
       takeInputs(conversation, event.inputs);
@@ -159,6 +168,7 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
       return;
     case 'call.ended':
     case 'call.refused': {
+      applyToQuotedCalls(conversation, event);
       const { callId, text, error } = event;
       const { nonce, attachments } = event.type === 'call.ended' ? event : NO_OUTSIDE_CONTENT;
       addResult(conversation, {

@@ -21,7 +21,7 @@ import { applyToRepetition } from './repetition.ts';
 import { liveEventFilter } from '../events/rewound.ts';
 import { applyToLifetime, steadyTime } from './steady-time.ts';
 import * as activations from './activation.ts';
-import { type TaskState, initialState } from './task-state.ts';
+import { NOTHING_TOLD, type TaskState, initialState } from './task-state.ts';
 import { applyToTurnRules, findModelAfterCommand } from './turn-terms.ts';
 
 /**
@@ -112,6 +112,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'notified':
     case 'server.logged':
     case 'rights.granted':
+    case 'call.granted':
     case 'rights.restricted':
     case 'rule.removed':
     case 'mode.granted':
@@ -260,6 +261,10 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'hook.ran':
       if (event.about !== null && event.outcome.updatedInput !== undefined)
         state.inputsFromHooks.set(event.about, event.outcome.updatedInput);
+      if (event.event === 'SubagentStart')
+        state.toldToHooks = { ...state.toldToHooks, isStartTold: true };
+      else if (event.event === 'SubagentStop')
+        state.toldToHooks = { ...state.toldToHooks, endTurns: state.turns };
       return;
     case 'finding.posted':
       state.findings.push(toFinding(event, state));
@@ -292,20 +297,12 @@ function applyNewOwner(state: TaskState): void {
   if (state.end === null) state.status = isParked(state) ? 'parked' : 'queued';
 }
 
-function toFinding(
-  {
-    finding,
-    number,
-    title,
-    text,
-    callId,
-    author,
-    ts,
-  }: Extract<TaskEvent, { type: 'finding.posted' }>,
-  { spec }: TaskState,
-): BoardFinding {
-  const own = { task: spec.id, agent: spec.agent.name, at: ts };
-  return { finding, number, title, text, callId, author: author ?? own };
+type PostedFinding = Extract<TaskEvent, { type: 'finding.posted' }>;
+
+function toFinding(event: PostedFinding, { spec }: TaskState): BoardFinding {
+  const { finding, number, title, text, callId, ts } = event;
+  const { author = { task: spec.id, agent: spec.agent.name, at: ts } } = event;
+  return { finding, number, title, text, callId, author };
 }
 
 function beginActivation(
@@ -315,6 +312,7 @@ function beginActivation(
 ): void {
   state.activation = activations.startActivation(number, { ...start, turns: state.turns });
   state.status = isParked(state) ? 'parked' : 'queued';
+  state.toldToHooks = NOTHING_TOLD;
   state.end = null;
   state.result = '';
   state.structured = null;

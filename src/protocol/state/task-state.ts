@@ -37,6 +37,16 @@ export interface AcceptanceState {
   rung: number;
 }
 
+/** The start and the end of a subagent of which hooks were told. Each start needs an end, also after a crash in between. */
+interface ToldToHooks {
+  readonly isStartTold: boolean;
+  /** The number of turns after which hooks were last told that the task ends; null: they were not told yet. */
+  readonly endTurns: number | null;
+}
+
+/** The state before hooks were told of a subagent. */
+export const NOTHING_TOLD: ToldToHooks = { isStartTold: false, endTurns: null };
+
 /** The workspace of a task. Both are null for a task without one. */
 export interface WorkspaceState {
   /** The state in which the task found the workspace; null: it was not needed yet. */
@@ -71,6 +81,8 @@ export interface TaskState extends AnswersState, OwnedWork, InboxState, CallReco
   readonly unknownCalls: Map<string, string>;
   /** The arguments that hooks have put in place of those of a call, by call id. */
   readonly inputsFromHooks: Map<string, JsonObject>;
+  /** The start and the end of the task, as a subagent, of which hooks were told in this activation. */
+  toldToHooks: ToldToHooks;
   /** The refused calls, as `Tool: reason`. */
   readonly refusals: string[];
   /** The number of faults of each kind, in the order of their first occurrence. */
@@ -141,6 +153,7 @@ export function initialState(first: TaskEvent): TaskState {
     runningCalls: new Map(),
     unknownCalls: new Map(),
     inputsFromHooks: new Map(),
+    toldToHooks: NOTHING_TOLD,
     ...initialOwnedWork(),
     ...emptyInbox(),
     ...emptyTurnTerms(),

@@ -147,6 +147,7 @@ const REQUIRED_FIELDS: Readonly<Record<EventType, Readonly<Record<string, FieldT
   'question.asked': {},
   'question.answered': { question: 'text', callId: 'text', answer: 'object' },
   'rights.granted': {},
+  'call.granted': { ...CALL, hook: 'object' },
   'rights.restricted': {},
   'rule.removed': {},
   'mode.granted': {},

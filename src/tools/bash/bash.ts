@@ -12,7 +12,7 @@ import {
   type RunningCommand,
   type RunOutcome,
 } from './command-run.ts';
-import { describeRemainingProcesses, listLeftProcesses } from './remaining-processes.ts';
+import { formatLeftProcesses, listLeftProcesses } from './left-processes.ts';
 import { describeProcessStop, runInForeground } from './foreground.ts';
 import { protectedFileNotes } from './sandbox-notes.ts';
 
@@ -185,7 +185,7 @@ async function runToEnd(
   const note =
     outcome.endedBy === 'process_limit'
       ? describeProcessStop(outcome)
-      : describeRemainingProcesses(outcome.remaining);
+      : formatLeftProcesses(outcome.remaining);
   if (note !== null) write(Buffer.from(`${note}\n`));
   const { exitCode, changes, remaining } = outcome;
   return {

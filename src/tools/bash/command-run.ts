@@ -20,7 +20,7 @@ import {
   NO_PROCESSES,
   findRemainingProcesses,
   summarizeRemainingProcesses,
-} from './remaining-processes.ts';
+} from '../../sys/processes/remaining-processes.ts';
 
 const SHELL_PATH = '/bin/bash';
 

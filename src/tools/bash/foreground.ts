@@ -20,7 +20,7 @@ import {
   supervise,
   type RunOutcome,
 } from './command-run.ts';
-import { describeRemainingProcesses, listLeftProcesses } from './remaining-processes.ts';
+import { formatLeftProcesses, listLeftProcesses } from './left-processes.ts';
 import { sandboxNotes, type CommandLocation } from './sandbox-notes.ts';
 
 const PROGRESS_INTERVAL_MS = 250;
@@ -177,7 +177,7 @@ function describeSpill(output: SpillingOutput): string {
 }
 
 function createEndNotes(outcome: RunOutcome, limits: RunLimits): string[] {
-  const remaining = describeRemainingProcesses(outcome.remaining);
+  const remaining = formatLeftProcesses(outcome.remaining);
   const notes = remaining === null ? [] : [remaining];
   switch (outcome.endedBy) {
     case 'timeout':

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { MessageQuoteRequest, RuleChange, ShellPartQuestion } from '../../../src/api/index.ts';
+import type { MessageQuoteRequest, RuleChange } from '../../../src/api/index.ts';
+import { dropMissing } from '../../../src/base/drop-missing.ts';
 import { openSession } from '../../../src/api/open-session.ts';
 import { waitUntilPasses } from '../../wait-until-passes.ts';
 import type { SessionOptions } from '../../../src/api/setup/options.ts';
@@ -35,9 +36,6 @@ async function open(
   return { home, cwd, made, enclose };
 }
 
-const agree = (): Promise<boolean> => Promise.resolve(true);
-const refuse = (): Promise<boolean> => Promise.resolve(false);
-
 const rule = (list: RuleChange['list']): RuleChange => ({
   kind: 'add',
   list,
@@ -46,61 +44,51 @@ const rule = (list: RuleChange['list']): RuleChange => ({
 });
 
 describe('a shell part of a slash command', () => {
-  it('is shown to the person with its arguments, and runs if the person says so', async () => {
+  /** Sends a slash command as the first message of a conversation. */
+  async function send(words: string, terms: Partial<MessageQuoteRequest> = {}, files = {}) {
+    const { cwd, made, enclose } = await open({ [MAKE]: 'Made: !`mkdir $1`\n', ...files });
+    const { mode, rules } = terms;
+    const enclosed = await enclose(words, terms);
+    const run = made.start({ prompt: words, enclosed, ...dropMissing({ mode, rules }) });
+    return { cwd, enclosures: enclosed.enclosures, result: await run.result };
+  }
+
+  it('is an item without output until the task runs it', async () => {
     const { cwd, enclose } = await open();
-    const asked: ShellPartQuestion[] = [];
-    const confirmShell = (question: ShellPartQuestion): Promise<boolean> => {
-      asked.push(question);
-      return agree();
-    };
-    const { enclosures } = await enclose('/make "a b"', { confirmShell });
-    expect(asked).toEqual([
-      { name: '/make', command: "mkdir 'a b'", reason: expect.stringContaining('default mode') },
+    const { enclosures } = await enclose('/make "a b"');
+    expect(enclosures.map(({ kind, name, call }) => [kind, name, call?.command])).toEqual([
+      ['slash_command', '/make "a b"', undefined],
+      ['shell_part', "mkdir 'a b'", "mkdir 'a b'"],
     ]);
-    expect(enclosures.map(({ kind, name }) => [kind, name])).toEqual([
-      ['slash_command', '/make "a b"'],
-      ['shell_part', "mkdir 'a b'"],
-    ]);
-    expect(existsSync(join(cwd, 'a b'))).toBe(true);
+    expect(existsSync(join(cwd, 'a b'))).toBe(false);
   });
 
   it.each([
-    ['the person refuses', { confirmShell: refuse }, 'you refused it'],
-    ['nobody is asked', {}, 'Nobody can be asked here; allow it with --allow "Bash(mkdir out)"'],
-    [
-      'the user has denied it for the conversation',
-      { rules: [rule('deny')], confirmShell: agree },
-      'deny rule',
-    ],
-    ['the user has chosen plan mode', { mode: 'plan', confirmShell: agree }, 'lan mode'],
+    ['nobody is asked', {}, 'Nobody is here to be asked. Allow it with --allow'],
+    ['the user has denied it for the conversation', { rules: [rule('deny')] }, 'deny rule'],
+    ['the user has chosen plan mode', { mode: 'plan' }, 'lan mode'],
   ] as const)('does not run if %s, and nothing is sent', async (_, terms, reason) => {
-    const { cwd, enclose } = await open();
-    await expect(enclose('/make out', terms)).rejects.toThrow(reason);
+    const { cwd, result } = await send('/make out', terms);
+    expect(result.status).toBe('error');
+    expect(result.error?.message).toContain(
+      '/make out is not sent. Its shell part "mkdir out" did not run: ',
+    );
+    expect(result.error?.message).toContain(reason);
     expect(existsSync(join(cwd, 'out'))).toBe(false);
   });
 
-  it('runs without a question if the user has allowed it for the conversation', async () => {
-    const { cwd, enclose } = await open();
-    await enclose('/make out', { rules: [rule('allow')] });
+  it.each([
+    ['the user has allowed it for the conversation', { rules: [rule('allow')] }, {}],
+    ['the file allows it', {}, { [MAKE]: '---\nallowed-tools: Bash(mkdir:*)\n---\n!`mkdir $1`\n' }],
+  ] as const)('runs without a question if %s', async (_, terms, files) => {
+    const { cwd, result } = await send('/make out', terms, files);
+    expect(result.status).toBe('success');
     expect(existsSync(join(cwd, 'out'))).toBe(true);
-  });
-
-  it('waits for the worktree of a new conversation', async () => {
-    const { enclose } = await open(undefined, { worktree: { name: null } });
-    await expect(enclose('/make out', { rules: [rule('allow')] })).rejects.toThrow(
-      'the worktree of the conversation does not exist yet',
-    );
   });
 
   it('is one of at most 16', async () => {
     const { enclose } = await open({ [MAKE]: '!`true`\n'.repeat(17) });
     await expect(enclose('/make')).rejects.toThrow('it has 17 shell parts, and the limit is 16');
-  });
-
-  it('reports how it ended', async () => {
-    const { enclose } = await open({ [MAKE]: '!`ls nothing-here`\n' });
-    const { enclosures } = await enclose('/make');
-    expect(enclosures[1]).toMatchObject({ kind: 'shell_part', outcome: 'Its exit code was 2.' });
   });
 });
 

@@ -4,6 +4,7 @@ import type {
   HookOccasion,
   HookOutcome,
   HookPort,
+  LateHookOutcome,
   HookSource,
 } from '../../../src/protocol/hook.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
@@ -12,6 +13,9 @@ import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import { mapToolsByName } from '../../../src/replay/idle-deps.ts';
 import { rerunTree } from '../../../src/replay/rerun-tree.ts';
 import { call, calls, eventsOfType, play, toldTo, until, type Play } from '../play.ts';
+import type { Rights } from '../../../src/protocol/permission.ts';
+import { openMemoryStore } from '../../../src/store/memory-store.ts';
+import { KillableStore } from '../killable-store.ts';
 import { SETTINGS, testEngine, type EngineSetup, type TestEngine } from '../support.ts';
 
 const USER: HookSource = { kind: 'user', where: '~/.claude/settings.json' };
@@ -132,6 +136,13 @@ describe('hooks before a call', () => {
       'ran',
     ],
     [
+      'allow what a mode allows anyway',
+      USER,
+      { verdict: { verdict: 'allow', reason: 'fine', source: USER } },
+      { mode: 'autonomous' },
+      'ran',
+    ],
+    [
       'allow what an ask rule asks about',
       USER,
       { verdict: { verdict: 'allow', reason: 'fine', source: USER } },
@@ -145,6 +156,11 @@ describe('hooks before a call', () => {
       setup,
     );
     await main.end.written;
+    const isGranted =
+      said?.verdict?.verdict === 'allow' && setup.mode !== 'autonomous' && result === 'ran';
+    expect(eventsOfType(test, 'call.granted')).toMatchObject(
+      isGranted ? [{ tool: 'Write', by: 'user', hook: USER }] : [],
+    );
     if (result === 'ran') expect(ran).toEqual([{ path: '/work/a' }]);
     else {
       expect(ran).toEqual([]);
@@ -162,7 +178,7 @@ describe('hooks before a call', () => {
           const { path } = fields['tool_input'] as JsonObject;
           if (path === '/work/a') return { updatedInput: { path: '/work/other' } };
           if (path === '/work/b') return { updatedInput: { path: '/etc/passwd' } };
-          return { updatedInput: { path: 1 } };
+          return path === '/work/c' ? { updatedInput: { path: 1 } } : undefined;
         },
       },
       { mode: 'acceptEdits' },
@@ -179,6 +195,79 @@ describe('hooks before a call', () => {
     ).toEqual([
       'A hook has changed the arguments of this call. Write: path must be a text',
       expect.stringContaining('/etc/passwd'),
+    ]);
+  });
+
+  it.each<[string, readonly Said[], 'ran' | RegExp]>([
+    [
+      'that another hook has changed, and refuse them',
+      [
+        { updatedInput: { path: '/work/b' } },
+        { verdict: { verdict: 'deny', reason: 'b is closed', source: USER } },
+      ],
+      /^Refused, nothing was done\. A hook of ~\/\.claude\/settings\.json refuses this call: b is closed\./,
+    ],
+    [
+      'that another hook has changed, and say nothing',
+      [{ updatedInput: { path: '/work/b' } }],
+      'ran',
+    ],
+    [
+      'that another hook has changed to the same ones',
+      [{ updatedInput: { path: '/work/b' } }, { updatedInput: { path: '/work/b' } }],
+      'ran',
+    ],
+    [
+      'that another hook has changed, and change them again, which refuses the call',
+      [{ updatedInput: { path: '/work/b' } }, { updatedInput: { path: '/work/c' } }],
+      /^A hook has changed the arguments of this call\. Several hooks change its arguments/,
+    ],
+  ])('see arguments %s', async (_, rounds, result) => {
+    let round = 0;
+    const changedBy = { source: PROJECT, what: './change.sh' };
+    const { test, ran, hooks, main } = start(
+      { main: [calls(write('/work/a'))] },
+      {
+        PreToolUse: () => {
+          const said = rounds[round];
+          round += 1;
+          return said?.updatedInput === undefined ? said : { ...said, changedBy };
+        },
+      },
+      { mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    expect(hooks.occasions.map(({ fields, without }) => [fields['tool_input'], without])).toEqual([
+      [{ path: '/work/a' }, undefined],
+      [{ path: '/work/b' }, changedBy],
+    ]);
+    expect(ran).toEqual(result === 'ran' ? [{ path: '/work/b' }] : []);
+    expect(eventsOfType(test, 'call.refused').map(({ text }) => text)).toEqual(
+      result === 'ran' ? [] : [expect.stringMatching(result)],
+    );
+  });
+
+  it('see arguments that a hook before a question has changed', async () => {
+    const { ran, hooks, main } = start(
+      { main: [calls(write('/work/a'))] },
+      {
+        PreToolUse: ({ fields }) => {
+          const { path } = fields['tool_input'] as JsonObject;
+          const verdict = { verdict: 'deny', reason: 'closed', source: USER } as const;
+          return path === '/work/other' ? { verdict } : undefined;
+        },
+        PermissionRequest: () => ({
+          updatedInput: { path: '/work/other' },
+          verdict: { verdict: 'allow', reason: 'fine', source: USER },
+        }),
+      },
+    );
+    await main.end.written;
+    expect(ran).toEqual([]);
+    expect(hooks.occasions.map(({ event }) => event)).toEqual([
+      'PreToolUse',
+      'PermissionRequest',
+      'PreToolUse',
     ]);
   });
 
@@ -355,6 +444,72 @@ describe('hooks after all calls of an answer', () => {
   });
 });
 
+describe('hooks that nobody waits for', () => {
+  const late: LateHookOutcome = {
+    event: 'PostToolUse',
+    outcome: {
+      context: ['3 tests fail'],
+      records: [{ source: USER, what: './test.sh', outcome: 'ok', code: 0, ms: 9 }],
+    },
+  };
+  /** Hooks that have said this when the task asks for it. */
+  const lateHooks = (
+    said: LateHookOutcome[],
+  ): HookPort & { readonly occasions: HookOccasion[] } => ({
+    ...scriptedHooks({ PostToolUse: () => undefined }),
+    takeLate: () => said.splice(0),
+  });
+
+  it('add to the next request, and are recorded', async () => {
+    const said: LateHookOutcome[] = [];
+    const { test, main } = start(
+      {
+        main: [
+          () => {
+            said.push(late);
+            return calls(write('/work/a'));
+          },
+        ],
+      },
+      {},
+      { hooks: lateHooks(said), mode: 'acceptEdits' },
+    );
+    await main.end.written;
+    expect(toldTo(test, 'main').join('\n')).toContain('A hook says: 3 tests fail');
+    expect(eventsOfType(test, 'hook.ran')).toMatchObject([{ ...late, about: null }]);
+  });
+
+  it('wake a task that waits', async () => {
+    const said: LateHookOutcome[] = [];
+    const hooks = lateHooks(said);
+    const { test, main } = start(
+      {
+        main: [
+          calls(
+            write('/work/a'),
+            call('Task', { prompt: 'slow', description: 'slow', run_in_background: true }),
+          ),
+          { text: 'waiting' },
+          () => {
+            said.push(late);
+            return { text: 'seen' };
+          },
+        ],
+        slow: [() => until(() => said.length > 0).then(() => ({ text: 'done' }))],
+      },
+      {},
+      { hooks, mode: 'acceptEdits' },
+    );
+    await until(() => eventsOfType(test, 'turn.ended', main.spec.id).length === 2);
+    said.push(late);
+    hooks.occasions.find(({ task }) => task.id === main.spec.id)?.wake?.();
+    await main.end.written;
+    const told = toldTo(test, 'main').join('\n');
+    expect(told.indexOf('3 tests fail')).toBeLessThan(told.indexOf('Ended in the background'));
+    expect(told).toContain('3 tests fail');
+  });
+});
+
 describe('hooks of messages', () => {
   it('add context, and refuse a message, which ends the task', async () => {
     const { test, main } = start(
@@ -453,4 +608,52 @@ describe('hooks of the end', () => {
       because: expect.stringContaining('the budget of today is used up'),
     });
   });
+});
+
+/** Runs a subagent in a process that dies at this batch of events, and resumes it. Returns what hooks were told; null if it did not die. */
+async function surviveWithSubagent(batch: number) {
+  const told: string[] = [];
+  const tellUnless = (isOver: () => boolean) => {
+    const note = ({ event, task: { id, depth } }: HookOccasion): Said => {
+      if (!isOver()) told.push(`${depth} ${id} ${event}`);
+      return undefined;
+    };
+    return scriptedHooks({ SubagentStart: note, SubagentStop: note });
+  };
+  const delegate = (prompt: string) => calls(call('Task', { prompt, description: prompt }));
+  const script = play({ main: [delegate('upper')], upper: [delegate('lower')] });
+  const disk = openMemoryStore({});
+  const mortal = new KillableStore(disk, { batch, several: false, kept: 0 }, async () => {});
+  const setup = { onFault: () => {} };
+  const dying = { hooks: tellUnless(() => mortal.isDead), store: mortal.store };
+  const main = testEngine(script, { ...setup, ...dying }).start('main');
+  await Promise.race([main.end.written, until(() => mortal.isDead)]);
+  if (!mortal.isDead) return null;
+  const next = { hooks: tellUnless(() => false), store: disk };
+  const terms = { prompt: null, maxRights: (rights: Rights) => rights };
+  const resumed = await testEngine(script, { ...setup, ...next }).engine.resume(
+    main.spec.id,
+    terms,
+  );
+  await resumed.end.written;
+  return told;
+}
+
+it('a subagent whose process was killed has one start and an end, at every depth', async () => {
+  const depths = new Set<string>();
+  for (let batch = 2; ; batch += 1) {
+    const told = await surviveWithSubagent(batch);
+    if (told === null) break;
+    const byTask = Map.groupBy(told, (line) => line.split(' ').slice(0, 2).join(' '));
+    for (const [task, lines] of byTask) {
+      depths.add(task.slice(0, 1));
+      const names = lines.map((line) => line.split(' ')[2]).join(' ');
+      // The record of an end may be lost with the process, so that hooks are told of it once more.
+      expect([batch, names]).toEqual([
+        batch,
+        expect.stringMatching(/^SubagentStart( SubagentStop){1,2}$/),
+      ]);
+    }
+  }
+  expect(depths).toEqual(new Set(['1', '2']));
 });

@@ -1,12 +1,19 @@
+import { realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
+import { createHookRunner } from '../../../src/hooks/hook-runner.ts';
 import { mergeOutcomes } from '../../../src/hooks/merge-outcomes.ts';
 import { readHookOutput, type HookEnd } from '../../../src/hooks/read-hook-output.ts';
 import { parseRules } from '../../../src/policy/rules/rules.ts';
 import type { HookPort, HookSource } from '../../../src/protocol/hook.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../src/protocol/permission.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';
+import { readHookCondition } from '../../../src/trust/hook-conditions.ts';
+import { readTestHooks } from '../../hooks/samples.ts';
+import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, play } from '../play.ts';
 import { testEngine } from '../support.ts';
 
@@ -53,16 +60,17 @@ async function run(
   paths: readonly string[],
   { mode, asks, denies }: Grant,
   hooks: HookPort | null,
+  root = '/work',
 ): Promise<readonly string[]> {
   const ran: string[] = [];
   const source = { kind: 'config', where: 'config.toml' } as const;
-  const denied = [{ text: 'Edit(//work/b)', source }];
+  const denied = [{ text: `Edit(/${root}/b)`, source }];
   const { deny } = parseRules({ allow: [], ask: [], deny: denies ? denied : [] }).rules;
   const main = [calls(...paths.map((path) => call('Write', { path })))];
   const test = testEngine(play({ main }), {
     mode,
     deny,
-    root: '/work',
+    root,
     tools: [recordingTool(ran)],
     ...(asks ? { ask: ['Write'] } : {}),
     ...(hooks === null ? {} : { hooks }),
@@ -82,7 +90,7 @@ function hooksThatEnd(ends: readonly HookEnd[], source: HookSource): HookPort {
       next += 1;
       const mayAllow = source.kind === 'user';
       const reply = readHookOutput(end, { event, mayAllow, blocksOnFailure: false });
-      return mergeOutcomes([{ source, what: './hook', ms: 1, reply }]);
+      return mergeOutcomes([{ source, what: './hook', ms: 1, reply, isAlwaysRecorded: false }]);
     },
   };
 }
@@ -179,5 +187,58 @@ it("the user's own hooks let a call run beyond that only where nothing but the d
       }
     }),
     { numRuns: 150 },
+  );
+});
+
+/** A command hook: whose it is, and what it prints with which exit code. */
+const anyCommand = fc.record({
+  isOfUser: fc.boolean(),
+  code: fc.constantFrom(0, 0, 0, 0, 1, 2),
+  answer: fc.oneof({ weight: 3, arbitrary: rightAnswer }, { weight: 1, arbitrary: anyAnswer }),
+});
+
+it('real commands of a project let no call run that would not run without them, whatever other hooks say', async () => {
+  const root = realpathSync(tempDirectory());
+  const here = (text: string): string => text.replaceAll('/work/', `${root}/`);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...PATHS), { minLength: 1, maxLength: 2 }),
+      anyGrant,
+      fc.array(anyCommand, { minLength: 1, maxLength: 3 }),
+      async (paths, grant, commands) => {
+        const hooks = commands.flatMap(({ isOfUser, code, answer }, index) => {
+          const file = join(root, `answer-${index}.json`);
+          writeFileSync(file, here(JSON.stringify(answer)));
+          const hook = { type: 'command', command: `cat '${file}'; exit ${code}` };
+          const source = isOfUser ? SOURCES.user : SOURCES.project;
+          return readTestHooks({ PreToolUse: [{ hooks: [hook] }] }, source).hooks;
+        });
+        const runner = createHookRunner({
+          hooks,
+          clock: systemClock,
+          readCondition: readHookCondition,
+          onLostFailure: () => {},
+          env: { PATH: process.env['PATH'] },
+          projectDirectory: root,
+          confinement: async () => 'unconfined',
+          confinesOwn: false,
+          send: () => Promise.reject(new Error('no hook sends anything')),
+        });
+        const allows = commands.some(
+          ({ isOfUser, answer }) => isOfUser && /"(?:allow|approve)"/.test(JSON.stringify(answer)),
+        );
+        const ran = await run(paths.map(here), grant, runner, root);
+        await runner.close();
+        for (const path of ran) {
+          const runsAlone = (await run([path], grant, null, root)).length > 0;
+          const isDefault =
+            grant.mode === 'default' &&
+            !grant.asks &&
+            (path === `${root}/a` || (path === `${root}/b` && !grant.denies));
+          expect(runsAlone || (allows && isDefault)).toBe(true);
+        }
+      },
+    ),
+    { numRuns: 25 },
   );
 });

@@ -12,6 +12,7 @@ import type {
   HookPort,
 } from '../../../src/protocol/hook.ts';
 import type { ScriptedAnswer } from '../../scripted-model.ts';
+import { SpanFold } from '../../../src/telemetry/span-fold.ts';
 import { call, calls, eventsOfType, play, requestsOf, until } from '../play.ts';
 import {
   SETTINGS,
@@ -96,6 +97,18 @@ it('answers as a child of the task, read-only, and its costs count there', async
   await expectSameRerun(test, main.spec.id);
 });
 
+it('has a span below that of its task', async () => {
+  const { test, main } = start({ check: [says({ ok: true })] }, askingHooks(['Stop']));
+  await main.end.written;
+  const fold = new SpanFold({ content: false });
+  const spans = test.events.flatMap((event) => fold.apply(event));
+  const [own, verifier] = ['invoke_agent main', 'invoke_agent verify-hook'].map((name) =>
+    spans.filter((span) => span.name === name),
+  );
+  expect(verifier).toMatchObject([{ parentSpanId: own?.[0]?.spanId, traceId: own?.[0]?.traceId }]);
+  expect(own).toHaveLength(1);
+});
+
 it('lets a task end or go on, and needs no slot that its task holds', async () => {
   const hooks = askingHooks(['PreToolUse', 'Stop']);
   let answers = 0;
@@ -127,10 +140,40 @@ it('works at the greatest depth, and says which limit keeps it from working', as
   expect(hooks.answers).toEqual([{ ok: true, text: '{"ok":true}' }]);
 
   const limited = askingHooks(['Stop']);
-  const { main: other } = start({}, limited, { settings: { maxTasks: 0 } });
+  const { main: other } = start({}, limited, { settings: { treeTurns: 1 } });
   await other.end.written;
-  expect(limited.answers).toEqual([{ ok: false, problem: expect.stringContaining('max_tasks') }]);
+  expect(limited.answers).toEqual([{ ok: false, problem: expect.stringContaining('= 1') }]);
   expect(other.state.end?.status).toBe('completed');
+});
+
+it('does not use up the tasks of the tree', async () => {
+  const hooks = askingHooks(['PreToolUse']);
+  const delegate = (prompt: string) => call('Task', { prompt, description: prompt });
+  const { test, main } = start(
+    {
+      main: [calls(wait(1)), calls(delegate('one')), calls(delegate('two'))],
+      one: [calls(wait(1))],
+    },
+    hooks,
+    { settings: { maxTasks: 1 } },
+  );
+  await main.end.written;
+  // A guard has looked at each of the four calls.
+  expect(hooks.answers).toHaveLength(4);
+  const ended = eventsOfType(test, 'call.ended', main.spec.id).map(({ error }) => error);
+  expect(ended).toEqual([null, null, 'LIMIT_EXCEEDED']);
+
+  const answered = Array.from({ length: 4 }, () => ({ text: 'before' }));
+  const again = testEngine(play({ main: [...answered, calls(delegate('three'))] }), {
+    mode: 'autonomous',
+    settings: { maxTasks: 2 },
+    store: test.store,
+  });
+  const terms = { prompt: 'go on', maxRights: (rights: Rights) => rights };
+  const resumed = await again.engine.resume(main.spec.id, terms);
+  await resumed.end.written;
+  expect(eventsOfType(again, 'child.ended')).toMatchObject([{ status: 'completed' }]);
+  await expectSameRerun(again, main.spec.id);
 });
 
 it('that gives no valid answer leaves the hook without one', async () => {

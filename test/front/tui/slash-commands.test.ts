@@ -3,7 +3,6 @@ import { COMMANDS } from '../../../src/front/tui/update/commands/command-table.t
 import { FAMILIAR_NAMES } from '../../../src/front/tui/update/commands/familiar-names.ts';
 import { OWN_COMMAND_NAMES } from '../../../src/protocol/own-commands.ts';
 import { waitUntilPasses } from '../../wait-until-passes.ts';
-import { KEYS } from './emulator.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
 const HOSTILE = '\u001B[2Jred\u202E';
@@ -80,38 +79,5 @@ describe('slash commands from files', () => {
     await stage.say('/wekly');
     await expectOnScreen(stage, '/wekly is not a command');
     expect(stage.asked.enclosed).toEqual([]);
-  });
-
-  it.each([
-    ['run', '2'],
-    ['refused', '1'],
-  ] as const)('ask before a shell part, which is then %s', async (outcome, key) => {
-    await using stage = withCommands();
-    stage.shellPart = {
-      name: '/review',
-      command: `npm test -- src${HOSTILE}`,
-      reason: 'Bash runs commands.',
-    };
-    await stage.say('/review src');
-    const screen = await expectOnScreen(stage, '/review runs a shell command before it is sent');
-    expect(screen).toContain('npm test -- src');
-    expect(screen).not.toContain('\u202E');
-    await stage.emulator.type(key);
-    if (outcome === 'run') {
-      await waitUntilPasses(() => expect(stage.asked.begun).toEqual(['/review src']));
-    } else {
-      // The text is back in the editor.
-      expect(await expectOnScreen(stage, 'the shell part was refused')).toContain('/review src');
-      expect(stage.asked.begun).toEqual([]);
-    }
-  });
-
-  it('are not sent when the question is closed', async () => {
-    await using stage = withCommands();
-    stage.shellPart = { name: '/review', command: 'ls', reason: '' };
-    await stage.say('/review');
-    await expectOnScreen(stage, '/review runs a shell command before it is sent');
-    await stage.emulator.press(KEYS.escape);
-    await expectOnScreen(stage, 'the shell part was refused');
   });
 });

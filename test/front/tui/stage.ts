@@ -8,7 +8,6 @@ import type {
   RuleInForce,
   Run,
   ServerStatus,
-  ShellPartQuestion,
   TaskSignal,
 } from '../../../src/api/index.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
@@ -123,8 +122,6 @@ export class Stage implements AsyncDisposable {
   /** It is read when the app starts. */
   serverContent: UiLibrary['serverContent'] = null;
   slashCommands: UiLibrary['slashCommands'] = [];
-  /** The shell part about which the next message asks; it is not sent if the answer is no. */
-  shellPart: ShellPartQuestion | null = null;
   /** Of other directories. */
   typedElsewhere: readonly string[] = [];
   modelLists: Awaited<ReturnType<UiLibrary['listModels']>> = [];
@@ -506,10 +503,7 @@ export class Stage implements AsyncDisposable {
       },
       contextWindow: async () => this.contextWindow,
       listFiles: async () => this.files,
-      enclose: async ({ words, outputs, images, to, confirmShell }) => {
-        if (this.shellPart !== null && (await confirmShell?.(this.shellPart)) !== true) {
-          throw new Error('the shell part was refused');
-        }
+      enclose: async ({ words, outputs, images, to }) => {
         asked.enclosed.push({
           words,
           outputs: [...outputs],

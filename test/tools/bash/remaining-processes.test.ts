@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { parseMonitorReport } from '../../../src/sys/sandbox/monitor-script.ts';
 import {
   summarizeRemainingProcesses,
-  describeRemainingProcesses,
   NO_PROCESSES,
-} from '../../../src/tools/bash/remaining-processes.ts';
+} from '../../../src/sys/processes/remaining-processes.ts';
+import { formatLeftProcesses } from '../../../src/tools/bash/left-processes.ts';
 import { needs } from '../../needs.ts';
 import { PLACES } from './sandboxed.ts';
 
@@ -119,9 +119,9 @@ test.each([
 test('there may be more processes than are described', () => {
   const processes = [{ pid: 11, parent: 1, command: 'a' }];
   expect(
-    describeRemainingProcesses(summarizeRemainingProcesses({ remaining: 40, processes }, SHELL)),
+    formatLeftProcesses(summarizeRemainingProcesses({ remaining: 40, processes }, SHELL)),
   ).toBe(`[40 processes were ${LEFT}: "a", …]`);
-  expect(describeRemainingProcesses({ count: 1, commands: [''] })).toBe(`[1 process was ${LEFT}]`);
+  expect(formatLeftProcesses({ count: 1, commands: [''] })).toBe(`[1 process was ${LEFT}]`);
 });
 
 test('the note is one short line whatever the name of a process is', () => {
@@ -129,7 +129,7 @@ test('the note is one short line whatever the name of a process is', () => {
     fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 200 })), (commands) => {
       const processes = commands.map((command, index) => ({ pid: index + 2, parent: 1, command }));
       const note =
-        describeRemainingProcesses(
+        formatLeftProcesses(
           summarizeRemainingProcesses({ remaining: processes.length, processes }, SHELL),
         ) ?? '';
       expect(note.split('\n').length).toBe(1);

@@ -40,8 +40,7 @@ export type DialogSubject =
   | 'untested-key'
   | 'trust'
   | 'note'
-  | 'setting'
-  | 'shell-part';
+  | 'setting';
 
 /** A dialog that opens at the start. `start-again`: no model was found again. */
 export type StartDialog = 'start' | 'start-again' | 'trust';

@@ -10,7 +10,6 @@ import type { MessageSender } from './message-sender.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { SetupDialogs } from './setup-dialogs.ts';
 import type { UserSettings } from '../model/user-settings.ts';
-import type { ShellConfirmation } from './shell-confirmation.ts';
 import type { ShellCommands } from './shell-commands.ts';
 
 /** The part of the screen that effects use. The UI in plain lines has no editor, so that some methods are missing there. */
@@ -40,8 +39,6 @@ export interface EffectOptions {
   readonly shell: ShellCommands;
   readonly images: Pick<PastedImages, 'takeClipboard'>;
   readonly surface: Surface;
-  /** The question whether a shell part of a slash command may run. */
-  readonly confirmation: ShellConfirmation;
   /** The dialogs of the user's setup; null if it cannot be changed here. */
   readonly dialogs: SetupDialogs | null;
   /** The settings of the user; null if they cannot be changed here. */

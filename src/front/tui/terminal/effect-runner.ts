@@ -241,12 +241,8 @@ export class EffectRunner {
       case 'open-dialog':
         return void dialogs?.open(effect.subject, effect.argument);
       case 'answer-dialog':
-        if (effect.subject === 'shell-part') {
-          return this.options.confirmation.answer(effect.answer.reveal() === 'run');
-        }
         return void dialogs?.answer(effect.subject, effect.answer);
       case 'cancel-dialog':
-        this.options.confirmation.answer(false);
         return dialogs?.cancel();
       case 'write-note':
         return void writeNote(effect, library.cwd).then((done) => this.note('info', done), fail);

@@ -16,8 +16,6 @@ interface SenderOptions {
   readonly dispatch: (message: UiMessage) => void;
   /** Returns the mode and the rules that the user has chosen for the next message. */
   readonly terms: () => Pick<MessageQuoteRequest, 'mode' | 'rules'>;
-  /** Asks the user whether a shell part of a slash command may run; null if nobody can be asked. */
-  readonly confirmShell: NonNullable<MessageQuoteRequest['confirmShell']> | null;
 }
 
 /** The receiver of a message. */
@@ -99,12 +97,10 @@ export class MessageSender {
   ): Promise<QuotedItems | undefined | null> {
     const { library, agent } = this.options;
     try {
-      const { terms, confirmShell } = this.options;
       const enclosed = await library.enclose({
         ...request,
         ...(agent === null ? {} : { agent }),
-        ...terms(),
-        ...(confirmShell === null ? {} : { confirmShell }),
+        ...this.options.terms(),
         ...(this.runsCommand(request.words) ? { requiresKnownCommand: true } : {}),
       });
       for (const problem of enclosed.problems) this.warn(problem);

@@ -14,7 +14,6 @@ import { EffectRunner } from './effect-runner.ts';
 import { MessageSender } from './message-sender.ts';
 import type { AttentionMethod } from './notification.ts';
 import { PastedImages } from './pasted-images.ts';
-import { ShellConfirmation } from './shell-confirmation.ts';
 import { ShellCommands } from './shell-commands.ts';
 import type { CommandOutput } from '../../../api/index.ts';
 
@@ -97,7 +96,6 @@ export class UiSession {
     });
     const { conversation, shell, images } = this;
     const state = () => this.state;
-    const confirmation = new ShellConfirmation((dialog) => dispatch({ type: 'dialog', dialog }));
     const sender = new MessageSender({
       library,
       agent,
@@ -108,8 +106,6 @@ export class UiSession {
         const { chosenMode, newRules } = this.state;
         return { ...(chosenMode === null ? {} : { mode: chosenMode }), rules: newRules };
       },
-      // Plain lines have no dialogs.
-      confirmShell: kind === 'screen' ? (question) => confirmation.ask(question) : null,
     });
     const dialogs =
       setup === undefined
@@ -123,7 +119,7 @@ export class UiSession {
           });
     const settings = setup?.settings ?? null;
     const parts = { library, conversation, sender, shell, images, surface, dialogs, settings };
-    this.effects = new EffectRunner({ ...parts, confirmation, state, dispatch });
+    this.effects = new EffectRunner({ ...parts, state, dispatch });
     const { id, isAtWork, isWatched } = conversation;
     const status = { id, isAtWork, isWatched, isSending: false };
     const hintUses = library.hintUses.counts();

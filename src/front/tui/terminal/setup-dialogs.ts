@@ -86,8 +86,7 @@ export class SetupDialogs {
             ? this.storeKey(this.untested)
             : this.askKey(this.signIn?.provider.name ?? '', []);
         case 'setting':
-        case 'shell-part':
-          // Other parts of the UI take these answers.
+          // Another part of the UI takes this answer.
           return null;
         case 'note':
           return this.writeNote(answer.reveal() === 'user' ? 'user' : 'project');

@@ -23,7 +23,6 @@ async function send(text: string) {
     shell: { takeOutputs: () => [] },
     images: { findImages: () => [] },
     terms: () => ({}),
-    confirmShell: null,
     dispatch: (message) => {
       if (message.type !== 'conversation-changed') messages.push(message);
     },

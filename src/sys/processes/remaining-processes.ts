@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { plural } from '../../base/text.ts';
-import type { LeftProcesses } from '../../protocol/tool.ts';
-import type { ProcessGroup } from '../../sys/processes/process-group.ts';
-import { describeProcesses, type RunningProcess } from '../../sys/processes/process-table.ts';
+import type { ProcessGroup } from './process-group.ts';
+import { describeProcesses, type RunningProcess } from './process-table.ts';
 
 /** The time in which processes may end by themselves before they count as remaining. */
 const EXIT_GRACE_MS = 300;
@@ -75,15 +74,15 @@ function oneLine(text: string): string {
   return sanitizeForTerminal(complete.replaceAll(/\s+/g, ' ').trim(), 'exact');
 }
 
-/** Returns the processes that a command left running, for the log; an empty object if there were none. */
-export function listLeftProcesses({ count, commands }: RemainingProcesses): {
-  readonly left?: LeftProcesses;
-} {
-  if (count === 0) return {};
-  return { left: { count, commands: commands.slice(0, MAX_NAMED).map(shorten) } };
+/** Returns the processes that a command left running in a form that is short enough for a log. */
+export function shortenRemainingProcesses({
+  count,
+  commands,
+}: RemainingProcesses): RemainingProcesses {
+  return { count, commands: commands.slice(0, MAX_NAMED).map(shorten) };
 }
 
-/** Describes the processes that still ran when the shell had ended. Returns null if there were none. */
+/** Describes the processes that still ran when the shell had ended, as a clause. Returns null if there were none. */
 export function describeRemainingProcesses({ count, commands }: RemainingProcesses): string | null {
   if (count === 0) return null;
   const were = plural(count, 'process was', 'processes were');
@@ -91,7 +90,7 @@ export function describeRemainingProcesses({ count, commands }: RemainingProcess
   const names = shownCommands.map((command) => JSON.stringify(shorten(command)));
   if (names.length > 0 && names.length < count) names.push('…');
   const list = names.length === 0 ? '' : `: ${names.join(', ')}`;
-  return `[${were} still running in the background and stopped with the command${list}]`;
+  return `${were} still running in the background and stopped with the command${list}`;
 }
 
 function shorten(command: string): string {
