@@ -187,7 +187,7 @@ export class Engine {
   async quote(
     to: QuoteRecipient,
     request: QuoteRequest,
-    signal = new AbortController().signal,
+    signal: AbortSignal = new AbortController().signal,
   ): Promise<QuotedItems> {
     const { quoteItems } = await import('./quote/quote.ts');
     const recipient = resolveRecipient(this.deps, to, this.running);
