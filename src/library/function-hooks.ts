@@ -34,6 +34,10 @@ export function readFunctionHooks({
         run: 'function',
       });
       const { run, ...rest } = hook;
+      if (rest.timeoutSeconds !== undefined && rest.timeoutSeconds <= 0)
+        throw new UsageError(
+          `createMuster: ${path}: timeoutSeconds must be above 0; leave it out for 60 seconds`,
+        );
       return {
         ...rest,
         event,

@@ -89,7 +89,7 @@ export interface Narrowing {
 export interface FunctionHook {
   /** The pattern for the tool or other value, as in settings: `Bash`, `Edit|Write`, `mcp__.*`. Default: every occasion. */
   readonly matcher?: string;
-  /** The time limit of a run in seconds. Default: 60. */
+  /** The time limit of a run in seconds, above 0. Default: 60. */
   readonly timeoutSeconds?: number;
   /** Gets the input of the hook, and returns its output in Claude Code's format, or nothing. */
   run(
