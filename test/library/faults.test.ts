@@ -102,3 +102,49 @@ it.each<[string, Partial<MusterOptions>, RegExp]>([
   const result = await muster.run('Go.', { agent: 'f' });
   expect([result.status, result.error?.message]).toEqual(['error', expect.stringMatching(message)]);
 });
+
+/** A value that cannot be read: even `instanceof` throws. */
+const unreadable = new Proxy(
+  {},
+  {
+    getPrototypeOf() {
+      throw new Error('trap');
+    },
+  },
+);
+const fail = (): never => {
+  throw unreadable;
+};
+
+describe('a thrown value that cannot be read', () => {
+  const own = { name: 'own', description: 'Own.', input: { type: 'object' } };
+  it.each<[string, Partial<MusterOptions>, string]>([
+    ['run of a tool', { tools: [defineTool({ ...own, access: 'none', run: fail })] }, 'own'],
+    [
+      'access of a tool',
+      { tools: [defineTool({ ...own, access: { reads: fail }, run: () => 'x' })] },
+      'own',
+    ],
+    ['a policy', { policy: fail }, 'LS'],
+  ])('from %s is a failed call', async (_where, options, name) => {
+    const model = createScriptedModel((_request, index) =>
+      index === 0 ? { calls: [{ name, input: { path: '.' } }] } : { text: 'ok' },
+    );
+    const muster = await open({ model, ...options });
+    const { output } = await muster.run('Go.');
+    const last = model.requests.at(-1)?.messages.at(-1);
+    expect([output, last?.role === 'tool' && last.content[0]?.isError]).toEqual(['ok', true]);
+  });
+
+  it.each<[string, Partial<MusterOptions>]>([
+    ['an agent function', { agents: { f: { description: 'F.', run: fail } } }],
+    ['a model', { model: { stream: fail }, agents: { f: { description: 'F.', prompt: 'Go.' } } }],
+  ])('from %s gives a failed run', async (_where, options) => {
+    const muster = await open({ model: answer(), ...options });
+    const result = await muster.run('Go.', { agent: 'f' });
+    expect([result.status, result.error?.message]).toEqual([
+      'error',
+      expect.stringContaining('the thrown value cannot be read'),
+    ]);
+  });
+});
