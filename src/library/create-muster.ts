@@ -6,7 +6,7 @@ import {
   type SessionOptions,
 } from '../api/index.ts';
 import { deferred } from '../base/async.ts';
-import { UsageError } from '../base/errors.ts';
+import { errorMessage, UsageError } from '../base/errors.ts';
 import { dropMissing } from '../base/drop-missing.ts';
 import { isAgentFunction } from './agents.ts';
 import { answerQuestions } from './answer-questions.ts';
@@ -113,6 +113,20 @@ function checkOptions(options: MusterOptions): void {
     throw new UsageError('createMuster: give dataDir or store, not both');
 }
 
+/** Keeps an error of `onNotice` from ending the work that the line is about. The first one becomes a warning of the process. */
+function guardNotices(onNotice: (line: string) => void): (line: string) => void {
+  let hasWarned = false;
+  return (line) => {
+    // The function may be asynchronous, although its type says otherwise.
+    const call = async (): Promise<void> => await onNotice(line);
+    void call().catch((thrown: unknown) => {
+      if (hasWarned) return;
+      hasWarned = true;
+      process.emitWarning(`createMuster: onNotice threw an error: ${errorMessage(thrown)}`);
+    });
+  };
+}
+
 /** Checks a store of a program. Throws UsageError that names a missing method. */
 function readStore(
   port: StorePort,
@@ -155,7 +169,7 @@ async function toSessionOptions(
       addDirs: options.addDirs,
       dataDir: options.dataDir,
       trustProject: options.trustProject,
-      onNotice: options.onNotice,
+      onNotice: options.onNotice && guardNotices(options.onNotice),
       // With `inherit`, the user's data directory is used as the command line uses it.
       log: inherit && !keepsLogs && options.store === undefined ? null : keepsLogs,
     }),

@@ -175,7 +175,10 @@ export interface MusterOptions {
    * that of the system. Default: that of the system.
    */
   readonly clock?: Clock;
-  /** Called with each line about a problem that does not stop the work. Default: the lines are dropped. */
+  /**
+   * Called with each line about a problem that does not stop the work. The first error that it throws is a warning of the process
+   * (`process.on('warning')`), later ones are dropped. Default: the lines are dropped.
+   */
   readonly onNotice?: (line: string) => void;
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { defineTool, type MusterOptions, type ToolDefinition } from '../../src/library.ts';
 import { createScriptedModel } from '../scripted-model.ts';
 import { open } from './support.ts';
@@ -147,4 +147,19 @@ describe('a thrown value that cannot be read', () => {
       expect.stringContaining('the thrown value cannot be read'),
     ]);
   });
+});
+
+it.each<[string, () => void]>([
+  ['throws', fail],
+  ['rejects', () => Promise.reject(new Error('no console'))],
+])('an onNotice that %s does not end the run, and warns once', async (_how, onNotice) => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  onTestFinished(() => warn.mockRestore());
+  // A facts function that throws gives a notice in each run.
+  const muster = await open({ model: answer(), context: { facts: fail }, onNotice });
+  const outputs = [(await muster.run('Go.')).output, (await muster.run('Go.')).output];
+  expect([outputs, warn.mock.calls]).toEqual([
+    ['x', 'x'],
+    [[expect.stringMatching(/^createMuster: onNotice threw an error: /)]],
+  ]);
 });
