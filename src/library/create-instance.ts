@@ -1,6 +1,6 @@
 import type { Session } from '../api/index.ts';
 import { dropMissing } from '../base/drop-missing.ts';
-import { MusterError } from '../base/errors.ts';
+import { errorMessage, MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
@@ -72,7 +72,7 @@ export function createInstance(
           );
         },
         // The type of the output is that of the schema, which has checked it.
-        toResult: (envelope) => toResult(envelope, schema) as never,
+        toResult: async (envelope) => (await toResult(envelope, schema)) as never,
       });
     },
     resume(id, prompt, options = {}) {
@@ -142,13 +142,24 @@ function toLimits({ tokens, usd, seconds, turns }: RunBudget) {
   });
 }
 
-/** Adds the output to an envelope: the value that the schema of the program makes of the checked answer. */
-function toResult(envelope: ResultEnvelope, schema: ReadSchema | null): RunResult<unknown> {
+/**
+ * Adds the output to an envelope: the value that the schema of the program makes of the checked answer. Never rejects, because the
+ * work is done and paid.
+ */
+async function toResult(
+  envelope: ResultEnvelope,
+  schema: ReadSchema | null,
+): Promise<RunResult<unknown>> {
   const { result, structured } = envelope.data;
   if (schema === null) return { ...envelope, output: result };
   if (structured === null || schema.validate === undefined)
     return { ...envelope, output: structured };
-  const checked = schema.validate(structured);
-  if (checked.issues === undefined) return { ...envelope, output: checked.value };
-  return { ...envelope, output: null, outputIssues: checked.issues.map(describeIssue) };
+  try {
+    const checked = await schema.validate(structured);
+    if (checked.issues === undefined) return { ...envelope, output: checked.value };
+    return { ...envelope, output: null, outputIssues: checked.issues.map(describeIssue) };
+  } catch (thrown) {
+    const issue = `run: outputSchema could not check the answer: ${errorMessage(thrown)}`;
+    return { ...envelope, output: null, outputIssues: [issue] };
+  }
 }

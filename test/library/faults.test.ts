@@ -1,5 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { defineTool, type MusterOptions, type ToolDefinition } from '../../src/library.ts';
+import {
+  defineTool,
+  type MusterOptions,
+  type StandardSchema,
+  type ToolDefinition,
+} from '../../src/library.ts';
 import { createScriptedModel } from '../scripted-model.ts';
 import { open } from './support.ts';
 
@@ -161,5 +166,35 @@ it.each<[string, () => void]>([
   expect([outputs, warn.mock.calls]).toEqual([
     ['x', 'x'],
     [[expect.stringMatching(/^createMuster: onNotice threw an error: /)]],
+  ]);
+});
+
+it.each<[string, () => unknown, string]>([
+  ['answers later', async () => ({ value: {} }), 'validates asynchronously'],
+  [
+    'answers with a promise of another library',
+    // oxlint-disable-next-line unicorn/no-thenable -- that is what is tested
+    () => ({ then: (onDone: (result: object) => void) => onDone({ value: {} }) }),
+    'validates asynchronously',
+  ],
+])('a tool whose schema %s is a failed call', async (_how, validate, text) => {
+  const jsonSchema = { input: () => ({ type: 'object' }) };
+  const input = { '~standard': { version: 1, vendor: 'own', validate, jsonSchema } };
+  const tool = defineTool({
+    name: 'own',
+    description: 'Own.',
+    input: input as StandardSchema,
+    access: 'none',
+    run: () => 'ran',
+  });
+  const model = createScriptedModel((_request, index) =>
+    index === 0 ? { calls: [{ name: 'own', input: {} }] } : { text: 'ok' },
+  );
+  const muster = await open({ model, tools: [tool] });
+  const { output } = await muster.run('Go.');
+  const last = model.requests.at(-1)?.messages.at(-1);
+  expect([output, last?.role === 'tool' && last.content[0]?.text]).toEqual([
+    'ok',
+    expect.stringContaining(text),
   ]);
 });
