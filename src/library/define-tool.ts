@@ -93,7 +93,8 @@ export function defineTool<const S extends Schema>(definition: ToolDefinition<S>
   checkFields(definition, `defineTool(${JSON.stringify(name)})`, {
     name: 'string',
     description: 'string',
-    input: 'object',
+    // The schemas of arktype are functions.
+    input: ['object', 'function'],
     access: 'any',
     replay: 'string',
     run: 'function',
