@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   defineTool,
+  type ModelPort,
   type MusterOptions,
   type StandardSchema,
   type ToolDefinition,
@@ -197,4 +198,38 @@ it.each<[string, () => unknown, string]>([
     'ok',
     expect.stringContaining(text),
   ]);
+});
+
+it('a model that answers without waiting lets the signal of the program stop the run', async () => {
+  const controller = new AbortController();
+  let requests = 0;
+  const model: ModelPort = {
+    async *stream() {
+      requests += 1;
+      if (requests === 1) setTimeout(() => controller.abort(), 1);
+      yield { type: 'accepted' };
+      yield {
+        type: 'finished',
+        reason: requests < 300 ? 'tool_calls' : 'stop',
+        usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
+        message: {
+          role: 'assistant',
+          content:
+            requests < 300
+              ? [{ type: 'tool_call', id: `c${requests}`, name: 'own', input: { n: requests } }]
+              : [{ type: 'text', text: 'never stopped' }],
+        },
+      };
+    },
+  };
+  const tool = defineTool({
+    name: 'own',
+    description: 'Own.',
+    input: { type: 'object' },
+    access: 'none',
+    run: () => `${requests}`,
+  });
+  const muster = await open({ model, tools: [tool] });
+  const { data } = await muster.run('Go.', { signal: controller.signal, budget: { turns: 500 } });
+  expect([data.status, requests < 300]).toEqual(['stopped', true]);
 });
