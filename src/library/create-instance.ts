@@ -4,7 +4,8 @@ import { errorMessage, MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
-import { checkRunOptions } from './check-run-options.ts';
+import { checkPosition } from './check-fields.ts';
+import { checkPrompt, checkRunOptions } from './check-run-options.ts';
 import type { Muster, RunResult } from './contract.ts';
 import type { RunBudget } from './options.ts';
 import { describeIssue, readSchema, type ReadSchema } from './standard-schema.ts';
@@ -39,6 +40,7 @@ export function createInstance(
   return {
     run(prompt, options = {}) {
       open();
+      checkPrompt(prompt);
       checkRunOptions(options, 'run');
       const { agent, mode, budget = {}, accept, outputSchema, worktree = false } = options;
       const { signal, deltas = false } = options;
@@ -119,7 +121,10 @@ export function createInstance(
     stop: (id, reason = 'stopped by the program') => open().stopTask(id, reason),
     background: (id) => open().background(id),
     listTasks: () => open().store.list(),
-    readEvents: (id, from = 0) => streamEvents(open(), resolveId(id), from),
+    readEvents(id, from = 0) {
+      checkPosition(from, 'readEvents: from');
+      return streamEvents(open(), resolveId(id), from);
+    },
     get agents() {
       return open().agents.agents.map(({ name, description }) => ({ name, description }));
     },

@@ -26,11 +26,13 @@ export function readFunctionHooks({
         `createMuster: hooks: there is no event ${JSON.stringify(name)}. Did you mean ${nearest}? Valid: ${HOOK_EVENTS.join(', ')}`,
       );
     }
-    return list.map((hook, index): HookRequest => {
+    if (!Array.isArray(list))
+      throw new UsageError(`createMuster: hooks.${event} must be an array of hooks`);
+    return list.map((hook: FunctionHook, index): HookRequest => {
       const path = `hooks.${event}[${index}]`;
       checkFields(hook, `createMuster: ${path}`, {
         matcher: 'string',
-        timeoutSeconds: 'number',
+        timeoutSeconds: 'finite number',
         run: 'function',
       });
       const { run, ...rest } = hook;

@@ -27,7 +27,7 @@ export function readAgents(
     checkFields(agent, `agents.${name}`, {
       description: 'string',
       run: 'function',
-      wallSeconds: 'number',
+      wallSeconds: 'finite number',
     });
     const { description, wallSeconds } = agent;
     const model = `own/${toFunctionModelId(name)}`;
