@@ -103,6 +103,10 @@ export function defineTool<const S extends Schema>(definition: ToolDefinition<S>
   if (problem !== null) throw new UsageError(`defineTool: name ${JSON.stringify(name)} ${problem}`);
   const where = `the input of the tool ${name}`;
   const { json, validate } = readSchema(definition.input, where);
+  if (json['type'] !== undefined && json['type'] !== 'object')
+    throw new UsageError(
+      `defineTool: input of ${name} must be the schema of an object, not of ${JSON.stringify(json['type'])}`,
+    );
   const tool: CustomTool = { name, description };
   preparations.set(tool, async () => {
     const check: Check =

@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { createMuster, taskTool, UsageError, type MusterOptions } from '../../src/library.ts';
+import { z } from 'zod';
+import {
+  createMuster,
+  defineTool,
+  taskTool,
+  UsageError,
+  type MusterOptions,
+} from '../../src/library.ts';
 import { createScriptedModel } from '../scripted-model.ts';
 import { open } from './support.ts';
 
@@ -79,5 +86,13 @@ it('a task tool keeps its agents when the array of the program changes', async (
   agents.push('general-purpose');
   await expect(tool.execute({ prompt: 'Go.', agent: 'general-purpose' })).rejects.toThrow(
     'Task: agent must be one of Explore',
+  );
+});
+
+it('defineTool refuses the schema of a value that is no object', () => {
+  const define = () =>
+    defineTool({ name: 'own', description: 'Own.', input: z.string(), run: () => 'x' });
+  expect(define).toThrow(
+    new UsageError('defineTool: input of own must be the schema of an object, not of "string"'),
   );
 });
