@@ -27,6 +27,7 @@ export type {
   CompactionEvent,
   ContextSize,
 } from './protocol/events/compaction-event.ts';
+export type { HookEventBody } from './protocol/events/hook-event.ts';
 export {
   LOG_VERSION,
   type DelegationFields,
@@ -42,6 +43,7 @@ export type { AnswerFault, ModelFault } from './protocol/fault.ts';
 export type { FormField, FormFormat, FormOption, FormValue, FormValues } from './protocol/form.ts';
 export type {
   HookEventName,
+  HookIdentity,
   HookOutcome,
   HookRecord,
   HookSource,
@@ -87,6 +89,7 @@ export type {
   ModelFailure,
   ModelOutputLimit,
   PromptPartLength,
+  ReplacedModel,
   RequestPrefix,
   ResolvedModel,
   Silence,
@@ -124,7 +127,7 @@ export type {
   QuestionBase,
   ServerQuestion,
 } from './protocol/question.ts';
-export type { QuotedItem } from './protocol/quoted-item.ts';
+export type { QuotedCall, QuotedItem } from './protocol/quoted-item.ts';
 export type { Repair, Repairs } from './protocol/repair.ts';
 export type {
   ChildReceipt,
@@ -161,14 +164,17 @@ export type {
   RecordedModeGrant,
   Restriction,
 } from './protocol/state/questions.ts';
+export type { UnsentMessage } from './protocol/state/quoted-calls.ts';
 export type { Repetition, CallRound } from './protocol/state/repetition.ts';
 export type { Lifetime } from './protocol/state/steady-time.ts';
 export {
   initialState,
   type AcceptanceState,
   type TaskState,
+  type ToldToHooks,
   type WorkspaceState,
 } from './protocol/state/task-state.ts';
+export type { TurnTerms } from './protocol/state/turn-terms.ts';
 export type { ErrorLine, ResultLine, StreamLine } from './protocol/stream-line.ts';
 export type { LoopSettings, TaskLimits, TaskSource, TaskSpec } from './protocol/task.ts';
 export type { FanOut, ItemSource, TemplateDefinition, TemplateItem } from './protocol/template.ts';

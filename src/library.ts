@@ -9,6 +9,7 @@ export {
 } from './api/index.ts';
 export type {
   AnswerRequest,
+  Clock,
   OpenQuestionSummary,
   ProgramContext,
   ProjectFileKind,
@@ -19,7 +20,6 @@ export type {
   TaskSummary,
   TreeRerun,
 } from './api/index.ts';
-export type { Clock } from './base/clock.ts';
 export { createMuster } from './library/create-muster.ts';
 export { defineTool } from './library/define-tool.ts';
 export { taskTool } from './library/task-tool.ts';

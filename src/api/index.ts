@@ -107,6 +107,7 @@ export type { WorkspaceProblem } from './workspaces/workspace-problems.ts';
 export type { LandingForm, LandingOutcome, LandingPreview } from './workspaces/contract.ts';
 export type { WorkspaceSummary } from '../workspaces/landing-state.ts';
 export type { SessionOptions, ResumeRequest } from './setup/options.ts';
+export type { Clock } from '../base/clock.ts';
 export type { ProjectFileToTrust } from '../trust/project-trust.ts';
 export type { ProgramContext, ProgramStorePart } from './setup/program-parts.ts';
 export type { ProjectFileKind, ProjectFileName } from '../sys/files/project-file.ts';

@@ -5,7 +5,9 @@
  * milliseconds: it starts at the time of the wall clock when the process starts, and then advances evenly.
  */
 export interface Clock {
+  /** Returns the time of the wall clock in milliseconds since the epoch. */
   now(): number;
+  /** Returns a time for durations, in milliseconds. It never goes back. */
   monotonic(): number;
 }
 

@@ -98,13 +98,28 @@ export class UsageError extends MusterError {
 
 /** Converts a thrown value to error data. Anything except a MusterError is a bug and becomes INTERNAL_ERROR. */
 export function errorInfo(thrown: unknown): ErrorInfo {
-  if (thrown instanceof MusterError) return thrown.toInfo();
-  return { code: 'INTERNAL_ERROR', message: errorMessage(thrown), retryable: false };
+  const known = readThrown(() => (thrown instanceof MusterError ? thrown.toInfo() : null), null);
+  return known ?? { code: 'INTERNAL_ERROR', message: errorMessage(thrown), retryable: false };
 }
 
 /** Returns the message of a thrown value, which may be an error or any other value. */
 export function errorMessage(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return readThrown(
+    () => String(thrown instanceof Error ? thrown.message : thrown),
+    'the thrown value cannot be read',
+  );
+}
+
+/**
+ * Reads a thrown value, which a program may have made so that even `instanceof` or its `message` throws. Returns `fallback` then.
+ * Its readers stand in catch clauses, where a second error would leave work without an end.
+ */
+function readThrown<T>(read: () => T, fallback: T): T {
+  try {
+    return read();
+  } catch {
+    return fallback;
+  }
 }
 
 /** Returns what `work` returns, or the MusterError that it throws. Throws any other error. */
@@ -119,15 +134,15 @@ export function catchMusterError<T>(work: () => T): T | MusterError {
 
 /** Tells whether a thrown value is a MusterError with the code CANCELLED. */
 export function isCancelled(thrown: unknown): boolean {
-  return thrown instanceof MusterError && thrown.code === 'CANCELLED';
+  return readThrown(() => thrown instanceof MusterError && thrown.code === 'CANCELLED', false);
 }
 
 /** Returns the code of a system error of Node, such as `ENOENT`; undefined for any other value. */
 export function systemErrorCode(thrown: unknown): string | undefined {
-  if (thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string') {
-    return thrown.code;
-  }
-  return undefined;
+  return readThrown(() => {
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    return typeof code === 'string' ? code : undefined;
+  }, undefined);
 }
 
 /** Throws an error. Use it in the `default` branch of an exhaustive switch. */

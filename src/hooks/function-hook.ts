@@ -1,4 +1,5 @@
-import { onAbort } from '../base/async.ts';
+import { deferred, onAbort } from '../base/async.ts';
+import { startDeadline } from '../base/deadlines.ts';
 import { errorMessage } from '../base/errors.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { isJsonObject } from '../base/json.ts';
@@ -11,7 +12,7 @@ export interface FunctionHookRequest {
   readonly event: HookEventName;
   /** The pattern for the value of the occasion, such as a tool name. Default: every occasion. */
   readonly matcher?: string;
-  /** Default: 60 seconds. */
+  /** Above 0. Default: 60 seconds. */
   readonly timeoutSeconds?: number;
   readonly run: HookFunction;
   /** The position in the options of the program, for people. */
@@ -62,28 +63,30 @@ export async function runFunctionHook({
   signal,
 }: FunctionHookRun): Promise<HookEnd> {
   const ended = new AbortController();
+  const cut = deferred<HookEnd>();
+  const endEarly = (end: HookEnd): void => {
+    ended.abort();
+    cut.resolve(end);
+  };
+  const deadline = startDeadline(timeoutMs, () =>
+    endEarly({ kind: 'timeout', limitMs: timeoutMs }),
+  );
+  const removeListener = onAbort(signal, () => endEarly(STOPPED_HOOK));
   const parsed = parseJsonLine(input);
-  return await new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      ended.abort();
-      resolve({ kind: 'timeout', limitMs: timeoutMs });
-    }, timeoutMs);
-    const removeListener = onAbort(signal, () => {
-      ended.abort();
-      resolve(STOPPED_HOOK);
-    });
-    const call = async (): Promise<HookEnd> => {
-      try {
-        const result = await run(isJsonObject(parsed) ? parsed : {}, { signal: ended.signal });
-        const stdout = result === undefined || result === null ? '' : JSON.stringify(result);
-        return { kind: 'exited', code: 0, signal: null, stdout, stderr: '' };
-      } catch (thrown) {
-        return { kind: 'failed', reason: `it threw an error: ${errorMessage(thrown)}` };
-      } finally {
-        clearTimeout(timer);
-        removeListener();
-      }
-    };
-    void call().then(resolve);
-  });
+  const call = async (): Promise<HookEnd> => {
+    try {
+      const result = await run(isJsonObject(parsed) ? parsed : {}, { signal: ended.signal });
+      const stdout = result === undefined || result === null ? '' : JSON.stringify(result);
+      return { kind: 'exited', code: 0, signal: null, stdout, stderr: '' };
+    } catch (thrown) {
+      return { kind: 'failed', reason: `it threw an error: ${errorMessage(thrown)}` };
+    }
+  };
+  try {
+    return await Promise.race([call(), cut.promise]);
+  } finally {
+    // The function may never end. Its deadline must not keep the process alive until then.
+    deadline.cancel();
+    removeListener();
+  }
 }

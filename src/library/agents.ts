@@ -1,5 +1,6 @@
 import type { Message } from '../protocol/message.ts';
 import type { Effort, Usage } from '../protocol/model.ts';
+import type { Schema } from './standard-schema.ts';
 
 /** An agent as an object, with the fields of an agent file (docs/agents.md). */
 export interface AgentFields {
@@ -29,8 +30,8 @@ export interface AgentFields {
   readonly wallSeconds?: number;
   /** The maximum number of tokens of its answer that its parent gets. Default: that of the configuration. */
   readonly resultMaxTokens?: number;
-  /** A JSON Schema for its answers. Default: any text. */
-  readonly outputSchema?: Readonly<Record<string, unknown>>;
+  /** The schema of its answers, of which only the JSON Schema is used. Default: any text. */
+  readonly outputSchema?: Schema;
   /** Rules that refuse calls of it and of the tasks below it. Default: none. */
   readonly denyRules?: readonly string[];
   /** Rules for calls of it and of the tasks below it that are asked about. Default: none. */

@@ -2,7 +2,15 @@ import { UsageError } from '../base/errors.ts';
 import { sortByNearness } from '../base/name-suggestions.ts';
 
 /** The kinds of values that a field may have. */
-export type FieldKind = 'string' | 'number' | 'boolean' | 'function' | 'object' | 'array' | 'any';
+export type FieldKind =
+  | 'string'
+  | 'finite number'
+  | 'boolean'
+  | 'function'
+  | 'object'
+  | 'array'
+  | 'array of strings'
+  | 'any';
 
 /**
  * Checks that an object of options has only known fields, with values of the right kind. Throws UsageError that names the field
@@ -36,11 +44,25 @@ export function checkFields(
 
 function isOfKind(value: unknown, kind: FieldKind): boolean {
   if (kind === 'any') return true;
-  if (kind === 'number') return typeof value === 'number' && Number.isFinite(value);
+  if (kind === 'finite number') return Number.isFinite(value);
+  if (kind === 'array of strings')
+    return Array.isArray(value) && value.every((each) => typeof each === 'string');
   return kindOf(value) === kind;
 }
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** Checks that each value of an object, whose names the program chooses, is of one of the kinds. Throws UsageError. */
+export function checkValues(values: object, where: string, kinds: readonly FieldKind[]): void {
+  checkFields(values, where, Object.fromEntries(Object.keys(values).map((name) => [name, kinds])));
+}
+
+/** Checks a position in a log. Throws UsageError for a value that is no whole number of at least 0. */
+export function checkPosition(value: unknown, where: string): void {
+  if (!Number.isSafeInteger(value) || Number(value) < 0)
+    throw new UsageError(`${where} must be a whole number of at least 0, not ${String(value)}`);
 }

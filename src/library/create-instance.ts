@@ -1,10 +1,11 @@
 import type { Session } from '../api/index.ts';
 import { dropMissing } from '../base/drop-missing.ts';
-import { MusterError } from '../base/errors.ts';
+import { errorMessage, MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
-import { checkRunOptions } from './check-run-options.ts';
+import { checkPosition } from './check-fields.ts';
+import { checkPrompt, checkRunOptions } from './check-run-options.ts';
 import type { Muster, RunResult } from './contract.ts';
 import { describeIssue, readSchema, type ReadSchema } from './standard-schema.ts';
 import { toLimits } from './spent-budget.ts';
@@ -39,6 +40,7 @@ export function createInstance(
   return {
     run(prompt, options = {}) {
       open();
+      checkPrompt(prompt);
       checkRunOptions(options, 'run');
       const { agent, mode, budget = {}, accept, outputSchema, worktree = false } = options;
       const { signal, deltas = false } = options;
@@ -74,7 +76,7 @@ export function createInstance(
           );
         },
         // The type of the output is that of the schema, which has checked it.
-        toResult: (envelope) => toResult(envelope, schema) as never,
+        toResult: async (envelope) => (await toResult(envelope, schema)) as never,
       });
     },
     resume(id, prompt, options = {}) {
@@ -128,7 +130,10 @@ export function createInstance(
     stop: (id, reason = 'stopped by the program') => open().stopTask(id, reason),
     background: (id) => open().background(id),
     listTasks: () => open().store.list(),
-    readEvents: (id, from = 0) => streamEvents(open(), resolveId(id), from),
+    readEvents(id, from = 0) {
+      checkPosition(from, 'readEvents: from');
+      return streamEvents(open(), resolveId(id), from);
+    },
     get agents() {
       return open().agents.agents.map(({ name, description }) => ({ name, description }));
     },
@@ -142,13 +147,24 @@ async function* streamEvents(session: Session, id: string, from: number): AsyncI
   yield* session.store.streamEvents(id, from);
 }
 
-/** Adds the output to an envelope: the value that the schema of the program makes of the checked answer. */
-function toResult(envelope: ResultEnvelope, schema: ReadSchema | null): RunResult<unknown> {
+/**
+ * Adds the output to an envelope: the value that the schema of the program makes of the checked answer. Never rejects, because the
+ * work is done and paid.
+ */
+async function toResult(
+  envelope: ResultEnvelope,
+  schema: ReadSchema | null,
+): Promise<RunResult<unknown>> {
   const { result, structured } = envelope.data;
   if (schema === null) return { ...envelope, output: result };
   if (structured === null || schema.validate === undefined)
     return { ...envelope, output: structured };
-  const checked = schema.validate(structured);
-  if (checked.issues === undefined) return { ...envelope, output: checked.value };
-  return { ...envelope, output: null, outputIssues: checked.issues.map(describeIssue) };
+  try {
+    const checked = await schema.validate(structured);
+    if (checked.issues === undefined) return { ...envelope, output: checked.value };
+    return { ...envelope, output: null, outputIssues: checked.issues.map(describeIssue) };
+  } catch (thrown) {
+    const issue = `run: outputSchema could not check the answer: ${errorMessage(thrown)}`;
+    return { ...envelope, output: null, outputIssues: [issue] };
+  }
 }

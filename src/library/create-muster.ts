@@ -5,12 +5,13 @@ import {
   type Session,
   type SessionOptions,
 } from '../api/index.ts';
+import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/async.ts';
-import { UsageError } from '../base/errors.ts';
+import { errorMessage, UsageError } from '../base/errors.ts';
 import { dropMissing } from '../base/drop-missing.ts';
 import { isAgentFunction } from './agents.ts';
 import { answerQuestions } from './answer-questions.ts';
-import { checkFields } from './check-fields.ts';
+import { checkFields, checkValues } from './check-fields.ts';
 import type { Muster } from './contract.ts';
 import type { MusterConfig } from './config.ts';
 import { createInstance } from './create-instance.ts';
@@ -90,7 +91,7 @@ function checkOptions(options: MusterOptions): void {
     model: ['string', 'object'],
     models: 'object',
     cwd: 'string',
-    addDirs: 'array',
+    addDirs: 'array of strings',
     dataDir: 'string',
     store: 'object',
     clock: 'object',
@@ -98,9 +99,9 @@ function checkOptions(options: MusterOptions): void {
     tools: 'array',
     context: 'object',
     mode: 'string',
-    allow: 'array',
-    ask: 'array',
-    deny: 'array',
+    allow: 'array of strings',
+    ask: 'array of strings',
+    deny: 'array of strings',
     onQuestion: 'function',
     policy: 'function',
     hooks: 'object',
@@ -111,6 +112,34 @@ function checkOptions(options: MusterOptions): void {
   });
   if (options.store !== undefined && options.dataDir !== undefined)
     throw new UsageError('createMuster: give dataDir or store, not both');
+  checkValues(options.models ?? {}, 'createMuster: models', ['string', 'object']);
+  checkValues(options.context ?? {}, 'createMuster: context', ['string', 'function']);
+  checkValues(options.environment ?? {}, 'createMuster: environment', ['string']);
+  checkValues(options.agents ?? {}, 'createMuster: agents', ['object']);
+  if (options.clock !== undefined) checkClock(options.clock);
+}
+
+function checkClock(clock: Partial<Clock>): void {
+  for (const name of ['now', 'monotonic'] as const) {
+    if (!Number.isFinite(clock[name]?.()))
+      throw new UsageError(
+        `createMuster: clock.${name} must be a function that returns a time in milliseconds`,
+      );
+  }
+}
+
+/** Keeps an error of `onNotice` from ending the work that the line is about. The first one becomes a warning of the process. */
+function guardNotices(onNotice: (line: string) => void): (line: string) => void {
+  let hasWarned = false;
+  return (line) => {
+    // The function may be asynchronous, although its type says otherwise.
+    const call = async (): Promise<void> => await onNotice(line);
+    void call().catch((thrown: unknown) => {
+      if (hasWarned) return;
+      hasWarned = true;
+      process.emitWarning(`createMuster: onNotice threw an error: ${errorMessage(thrown)}`);
+    });
+  };
 }
 
 /** Checks a store of a program. Throws UsageError that names a missing method. */
@@ -155,7 +184,7 @@ async function toSessionOptions(
       addDirs: options.addDirs,
       dataDir: options.dataDir,
       trustProject: options.trustProject,
-      onNotice: options.onNotice,
+      onNotice: options.onNotice && guardNotices(options.onNotice),
       // With `inherit`, the user's data directory is used as the command line uses it.
       log: inherit && !keepsLogs && options.store === undefined ? null : keepsLogs,
     }),

@@ -11,7 +11,14 @@ import { TOOL_NAMES } from '../protocol/tool-names.ts';
 import { canonicalToolName } from '../protocol/tool-aliases.ts';
 import type { ValidationResult } from '../protocol/tool.ts';
 import { checkFields } from './check-fields.ts';
-import { describeIssue, readSchema, type InferOutput, type Schema } from './standard-schema.ts';
+import {
+  describeIssue,
+  readSchema,
+  validateAtOnce,
+  type InferOutput,
+  type Schema,
+  type StandardResult,
+} from './standard-schema.ts';
 
 /** The definition of a tool of your own. */
 export interface ToolDefinition<S extends Schema = Schema> {
@@ -86,7 +93,8 @@ export function defineTool<const S extends Schema>(definition: ToolDefinition<S>
   checkFields(definition, `defineTool(${JSON.stringify(name)})`, {
     name: 'string',
     description: 'string',
-    input: 'object',
+    // The schemas of arktype are functions.
+    input: ['object', 'function'],
     access: 'any',
     replay: 'string',
     run: 'function',
@@ -99,14 +107,22 @@ export function defineTool<const S extends Schema>(definition: ToolDefinition<S>
   }
   const problem = findNameProblem(name);
   if (problem !== null) throw new UsageError(`defineTool: name ${JSON.stringify(name)} ${problem}`);
-  const schema = readSchema(definition.input, `the input of the tool ${name}`);
+  const where = `the input of the tool ${name}`;
+  const { json, validate } = readSchema(definition.input, where);
+  if (json['type'] !== undefined && json['type'] !== 'object')
+    throw new UsageError(
+      `defineTool: input of ${name} must be the schema of an object, not of ${JSON.stringify(json['type'])}`,
+    );
   const tool: CustomTool = { name, description };
   preparations.set(tool, async () => {
-    const check = schema.validate ?? (await createJsonCheck(name, schema.json));
+    const check: Check =
+      validate === undefined
+        ? await createJsonCheck(name, json)
+        : (value) => validateAtOnce(validate, value, where);
     return {
       name,
       description,
-      inputSchema: schema.json,
+      inputSchema: json,
       // `parse` returns only inputs of the type that `access` takes.
       access: access as ProgramTool['access'],
       ...(replay === undefined ? {} : { replay }),
@@ -159,7 +175,7 @@ function findNameProblem(name: string): string | null {
   return null;
 }
 
-type Check = NonNullable<ReturnType<typeof readSchema>['validate']>;
+type Check = (value: unknown) => StandardResult<unknown>;
 
 /** Creates the check for a tool whose arguments are described by a JSON Schema. */
 async function createJsonCheck(name: string, json: ProgramTool['inputSchema']): Promise<Check> {

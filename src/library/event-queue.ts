@@ -27,6 +27,8 @@ export class EventQueue<T> {
     const close = async (): Promise<IteratorReturnResult<undefined>> => {
       this.#readers.delete(reader);
       reader.values.length = 0;
+      // A `next` may be waiting for a value.
+      reader.changed.resolve();
       return { done: true, value: undefined };
     };
     const next = async (): Promise<IteratorResult<T, undefined>> => {

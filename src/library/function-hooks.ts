@@ -26,14 +26,20 @@ export function readFunctionHooks({
         `createMuster: hooks: there is no event ${JSON.stringify(name)}. Did you mean ${nearest}? Valid: ${HOOK_EVENTS.join(', ')}`,
       );
     }
-    return list.map((hook, index): HookRequest => {
+    if (!Array.isArray(list))
+      throw new UsageError(`createMuster: hooks.${event} must be an array of hooks`);
+    return list.map((hook: FunctionHook, index): HookRequest => {
       const path = `hooks.${event}[${index}]`;
       checkFields(hook, `createMuster: ${path}`, {
         matcher: 'string',
-        timeoutSeconds: 'number',
+        timeoutSeconds: 'finite number',
         run: 'function',
       });
       const { run, ...rest } = hook;
+      if (rest.timeoutSeconds !== undefined && rest.timeoutSeconds <= 0)
+        throw new UsageError(
+          `createMuster: ${path}: timeoutSeconds must be above 0; leave it out for 60 seconds`,
+        );
       return {
         ...rest,
         event,

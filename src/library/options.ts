@@ -89,7 +89,7 @@ export interface Narrowing {
 export interface FunctionHook {
   /** The pattern for the tool or other value, as in settings: `Bash`, `Edit|Write`, `mcp__.*`. Default: every occasion. */
   readonly matcher?: string;
-  /** The time limit of a run in seconds. Default: 60. */
+  /** The time limit of a run in seconds, above 0. Default: 60. */
   readonly timeoutSeconds?: number;
   /** Gets the input of the hook, and returns its output in Claude Code's format, or nothing. */
   run(
@@ -123,7 +123,7 @@ export interface MusterOptions {
    */
   readonly dataDir?: string;
   /**
-   * A store of your own for the logs of tasks, instead of `dataDir`. Experimental. Only tasks of this instance are listed and known
+   * A store of your own for the logs of tasks, instead of `dataDir`. Experimental. Default: none. Only tasks of this instance are listed and known
    * by a beginning of their id; any other task of the store is read when `resume`, `branch`, `rerun` or `readEvents` names its full id.
    */
   readonly store?: StorePort;
@@ -175,7 +175,10 @@ export interface MusterOptions {
    * that of the system. Default: that of the system.
    */
   readonly clock?: Clock;
-  /** Called with each line about a problem that does not stop the work. Default: the lines are dropped. */
+  /**
+   * Called with each line about a problem that does not stop the work. The first error that it throws is a warning of the process
+   * (`process.on('warning')`), later ones are dropped. Default: the lines are dropped.
+   */
   readonly onNotice?: (line: string) => void;
 }
 

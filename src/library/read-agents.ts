@@ -5,6 +5,7 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import { isAgentFunction, type AgentFields, type AgentFunction } from './agents.ts';
 import { checkFields } from './check-fields.ts';
 import { isTier, toFunctionModelId, type ProgramModels } from './own-models.ts';
+import { readSchema } from './standard-schema.ts';
 
 interface AgentReading {
   readonly models: ProgramModels;
@@ -22,11 +23,11 @@ export function readAgents(
     return agent !== undefined && isAgentFunction(agent);
   };
   const objects = Object.entries(agents).map(([name, agent]) => {
-    if (!isAgentFunction(agent)) return [name, useNamedModel(agent, models)] as const;
+    if (!isAgentFunction(agent)) return [name, toFileFields(name, agent, models)] as const;
     checkFields(agent, `agents.${name}`, {
       description: 'string',
       run: 'function',
-      wallSeconds: 'number',
+      wallSeconds: 'finite number',
     });
     const { description, wallSeconds } = agent;
     const model = `own/${toFunctionModelId(name)}`;
@@ -50,9 +51,16 @@ export function readAgents(
   return items;
 }
 
-/** Replaces a name of the option `models` by the model that it means. A name of a tier is one of Muster. */
-function useNamedModel(agent: AgentFields, { named }: ProgramModels): AgentFields {
-  const { model } = agent;
+/** Returns the fields of an agent as its file would have them: with the model that a name means, and with a JSON Schema. */
+function toFileFields(name: string, agent: AgentFields, { named }: ProgramModels): object {
+  const { model, outputSchema } = agent;
+  // A name of a tier is one of Muster.
   const meant = model === undefined || isTier(model) ? undefined : named.get(model);
-  return meant === undefined ? agent : { ...agent, model: meant };
+  return {
+    ...agent,
+    ...dropMissing({
+      model: meant,
+      outputSchema: outputSchema && readSchema(outputSchema, `agents.${name}.outputSchema`).json,
+    }),
+  };
 }

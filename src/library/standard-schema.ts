@@ -54,9 +54,17 @@ export type InferOutput<S> = S extends {
 /** A schema in the two forms that Muster uses. */
 export interface ReadSchema {
   readonly json: JsonObject;
-  /** Checks a value and applies the transformations of the schema. Undefined for a JSON Schema, which Muster checks itself. */
-  readonly validate: ((value: unknown) => StandardResult<unknown>) | undefined;
+  /**
+   * Checks a value and applies the transformations of the schema. It is code of the program, so it may throw and reject. Undefined
+   * for a JSON Schema, which Muster checks itself.
+   */
+  readonly validate: Validate | undefined;
 }
+
+/** Checks a value at once or later. */
+export type Validate = (
+  value: unknown,
+) => StandardResult<unknown> | PromiseLike<StandardResult<unknown>>;
 
 /**
  * Reads a schema. Throws UsageError for a value that is no schema, and for a Standard Schema without a JSON Schema. `where`:
@@ -81,20 +89,28 @@ export function readSchema(schema: Schema, where: string): ReadSchema {
   const { $schema: _, ...rest } = json;
   return {
     json: toJson(rest, where),
-    validate: (value) => {
-      const result = validate(value);
-      if (result instanceof Promise) {
-        // The rejection belongs to the check that is not made.
-        result.catch(() => {});
-        return {
-          issues: [
-            { message: `the schema ${where} validates asynchronously, which is not supported` },
-          ],
-        };
-      }
-      return result;
-    },
+    validate,
   };
+}
+
+/** Checks a value where nothing can wait for the result. A schema that checks later is an issue. `where`: the schema, for messages. */
+export function validateAtOnce(
+  validate: Validate,
+  value: unknown,
+  where: string,
+): StandardResult<unknown> {
+  const result = validate(value);
+  if (!isPromise(result)) return result;
+  // Its rejection belongs to the check that is not made.
+  void Promise.resolve(result).catch(() => {});
+  return {
+    issues: [{ message: `the schema ${where} validates asynchronously, which is not supported` }],
+  };
+}
+
+/** Tells whether a result is a promise of any library. */
+function isPromise(result: ReturnType<Validate>): result is PromiseLike<StandardResult<unknown>> {
+  return 'then' in result && typeof result.then === 'function';
 }
 
 function isStandardSchema(schema: Schema): schema is StandardSchema {

@@ -22,7 +22,7 @@ export interface RunPlan<Output> {
   readonly messages?: AsyncIterator<string>;
   /** Starts the run. `first`: the first of the messages. */
   start(onEvent: EventListener, first: string | undefined): Promise<Run>;
-  toResult(envelope: ResultEnvelope): RunResult<Output>;
+  toResult(envelope: ResultEnvelope): RunResult<Output> | Promise<RunResult<Output>>;
 }
 
 /** Starts a run in the next microtask, so that an iterator which the caller creates at once misses no event. */
@@ -93,7 +93,7 @@ export function startRun<Output>(plan: RunPlan<Output>): MusterRun<Output> {
       if (stopReason !== null) current.stop(stopReason);
       const envelope = await finish(current);
       queue.end();
-      return plan.toResult(envelope);
+      return await plan.toResult(envelope);
     } catch (thrown) {
       requestStop('its messages could not be read');
       started.reject(thrown);

@@ -50,8 +50,12 @@ export interface TaskTool {
  * }
  */
 export function taskTool(muster: Muster, options: TaskToolOptions = {}): TaskTool {
-  checkFields(options, 'taskTool', { agents: 'array', budget: 'object' });
-  const { agents = muster.agents.map(({ name }) => name), budget = {} } = options;
+  checkFields(options, 'taskTool', { agents: 'array of strings', budget: 'object' });
+  const { budget = {} } = options;
+  // A copy, so that later changes of the program's array add no agents.
+  const agents = [...(options.agents ?? muster.agents.map(({ name }) => name))];
+  if (agents.length === 0)
+    throw new UsageError('taskTool: agents must name an agent; leave it out for all agents');
   checkBudget(budget, 'taskTool');
   const offered = agents.map((name) => {
     const agent = muster.agents.find((each) => each.name === name);

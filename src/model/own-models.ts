@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { rejectOnAbort } from '../base/async.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Deadlines } from '../base/deadlines.ts';
@@ -126,6 +127,8 @@ function withoutObserver(port: ModelPort): WireModelPort {
 function enforceContract(port: WireModelPort): WireModelPort {
   return {
     async *stream(request, signal, observer) {
+      // A program whose model and tools answer without waiting would never let a timer or a signal come to its turn.
+      await setImmediate();
       // Whether the port connects to a server is not known, so the limit to the first token holds from the start.
       observer?.connected?.();
       const failWith = (message: string): ModelPart => ({

@@ -2,6 +2,7 @@ import type { TaskEvent } from './events/event.ts';
 
 /** A task as a store of a program lists it. */
 export interface StoredTask {
+  /** The id of the task. */
   readonly id: string;
   /** The id of the main task of its tree; its own id for a main task. */
   readonly root: string;
@@ -15,6 +16,7 @@ export interface StoreWatchOptions {
   readonly fromSeq: number;
   /** True to wait for later events until `signal` aborts. False to end after the last event that is stored now. */
   readonly follow: boolean;
+  /** The signal that ends the waiting. Default: none, so only the reader ends it. */
   readonly signal?: AbortSignal;
 }
 

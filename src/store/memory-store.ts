@@ -9,6 +9,7 @@ import type { StoredTask } from '../protocol/store-port.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { hashContent } from '../sys/files/read-file.ts';
 import { blobNotFoundError, checkBlobHash } from './blobs/blob-directory.ts';
+import { deleteAtExit, forgetAtExit } from './files/exit-cleanup.ts';
 import { nodeFiles } from './files/node-files.ts';
 import {
   checkTaskId,
@@ -296,16 +297,17 @@ export class MemoryStore implements TaskStore {
 
   #makeSpillDirectory(): string {
     // A second interrupt signal ends the process at once, without `close`.
-    process.once('exit', this.#removeSpillDirectory);
-    return mkdtempSync(join(tmpdir(), 'muster-'));
+    const directory = mkdtempSync(join(tmpdir(), 'muster-'));
+    deleteAtExit(directory);
+    return directory;
   }
 
-  readonly #removeSpillDirectory = (): void => {
+  #removeSpillDirectory(): void {
     if (this.#spillDirectory === undefined) return;
-    process.off('exit', this.#removeSpillDirectory);
+    forgetAtExit(this.#spillDirectory);
     rmSync(this.#spillDirectory, { recursive: true, force: true });
     this.#spillDirectory = undefined;
-  };
+  }
 
   #openLog(id: string, task: MemoryTask, first: readonly EventBody[]): TaskLog {
     const { pid, host } = this.#processes.self();

@@ -152,4 +152,23 @@ describe('functions as hooks', () => {
       /no event "PreTolUse". Did you mean PreToolUse/,
     );
   });
+
+  it.each([0, -1])('refuse a time limit of %d seconds', async (timeoutSeconds) => {
+    const hooks = { PreToolUse: [{ timeoutSeconds, run: () => undefined }] };
+    await expect(open({ model: createScriptedModel([]), hooks })).rejects.toThrow(
+      'createMuster: hooks.PreToolUse[0]: timeoutSeconds must be above 0; leave it out for 60 seconds',
+    );
+  });
+
+  it('may have more time than a timer of Node can hold', async () => {
+    const run = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return { decision: 'block', reason: 'not here' };
+    };
+    const hooks = { PreToolUse: [{ timeoutSeconds: 2_147_484, run }] };
+    expect(await runCommand({ allow: ['Bash'], hooks })).toEqual({
+      ran: false,
+      text: expect.stringContaining('not here'),
+    });
+  });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../src/events.ts';
 import { z } from 'zod';
+import type { StandardSchema } from '../../src/library.ts';
 import { manualClock, recordLog } from '../../src/testing/index.ts';
 import { createScriptedModel } from '../scripted-model.ts';
 import { makeDirectory, open } from './support.ts';
@@ -170,6 +171,50 @@ describe('a run', () => {
       null,
       ['day: must be a day of this century'],
     ]);
+  });
+
+  it.each<[string, (value: unknown) => unknown, object]>([
+    ['answers later', async (value) => ({ value }), { output: { day: 1 } }],
+    [
+      'answers with a promise of another library',
+      () => ({
+        // oxlint-disable-next-line unicorn/no-thenable -- that is what is tested
+        then: (onDone: (result: object) => void) => onDone({ issues: [{ message: 'no' }] }),
+      }),
+      { output: null, outputIssues: ['no'] },
+    ],
+    [
+      'throws',
+      () => {
+        throw new Error('boom');
+      },
+      { output: null, outputIssues: ['run: outputSchema could not check the answer: boom'] },
+    ],
+    [
+      'rejects',
+      () => Promise.reject(new Error('later')),
+      { output: null, outputIssues: ['run: outputSchema could not check the answer: later'] },
+    ],
+    [
+      'returns nothing',
+      () => undefined,
+      {
+        output: null,
+        outputIssues: [expect.stringContaining('run: outputSchema could not check the answer: ')],
+      },
+    ],
+  ])('keeps the result of the work if its schema %s', async (_how, validate, expected) => {
+    const muster = await open({ model: createScriptedModel([{ text: '{"day":1}' }]) });
+    const jsonSchema = { input: () => ({ type: 'object' }) };
+    const outputSchema = { '~standard': { version: 1, vendor: 'own', validate, jsonSchema } };
+    const { output, outputIssues, status, data } = await muster.run('When?', {
+      outputSchema: outputSchema as StandardSchema,
+    });
+    expect({ output, outputIssues, status, structured: data.structured }).toEqual({
+      ...expected,
+      status: 'success',
+      structured: { day: 1 },
+    });
   });
 
   it('ends at each limit of its budget, which the result names', async () => {

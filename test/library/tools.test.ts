@@ -298,3 +298,34 @@ it('a tool that defineTool has not returned is an error', async () => {
     'createMuster: tools[1]: must be a tool that defineTool of this copy of muster-agent has returned',
   );
 });
+
+it('takes schemas that are functions, as those of arktype are, for tools, agents and runs', async () => {
+  const json = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
+  const schema = Object.assign(() => {}, {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'own',
+      validate: (value: unknown) => ({ value }),
+      jsonSchema: { input: () => json },
+    },
+  });
+  const tool = defineTool({
+    name: 'own',
+    description: 'Own.',
+    input: schema,
+    access: 'none',
+    run: () => 'ran',
+  });
+  const model = createScriptedModel((_request, index) =>
+    index === 0 ? { calls: [{ name: 'own', input: { n: 1 } }] } : { text: '{"n":2}' },
+  );
+  const agent = { description: 'F.', prompt: 'Go.' };
+  const muster = await open({
+    model,
+    tools: [tool],
+    agents: { f: { ...agent, outputSchema: schema } },
+  });
+  const ofAgent = await muster.run('Go.', { agent: 'f' });
+  const ofRun = await muster.run('Go.', { outputSchema: schema });
+  expect([ofAgent.data.structured, ofRun.output]).toEqual([{ n: 2 }, { n: 2 }]);
+});

@@ -1,7 +1,5 @@
 import { loadSessions } from '../../api/index.ts';
 import { reserveStdout } from '../../sys/print.ts';
-import { endOnSignals } from '../headless/run-to-end.ts';
-import { serveTasks } from '../mcp-server/serve.ts';
 import { printNotice } from './output.ts';
 import { reportOffline, toSessionOptions } from './run-prompt.ts';
 import type { SessionFlags } from './run-options.ts';
@@ -12,7 +10,12 @@ export async function runMcpServer(
   { hasToolPerAgent }: { readonly hasToolPerAgent: boolean },
 ): Promise<number> {
   const output = reserveStdout();
-  const [{ openSession }, options] = await Promise.all([loadSessions(), toSessionOptions(flags)]);
+  const [{ openSession }, options, { endOnSignals }, { serveTasks }] = await Promise.all([
+    loadSessions(),
+    toSessionOptions(flags),
+    import('../headless/run-to-end.ts'),
+    import('../mcp-server/serve.ts'),
+  ]);
   const session = await openSession({ ...options, questions: 'wait' });
   const signals = endOnSignals(session);
   try {

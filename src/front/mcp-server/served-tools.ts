@@ -13,7 +13,7 @@ import {
   RESULT_SCHEMA,
   runningAnswer,
   sentAnswer,
-  type Answer,
+  type ToolAnswer,
 } from './tool-answers.ts';
 
 export interface ServedToolsParts {
@@ -44,7 +44,7 @@ interface ServedTool {
   readonly required: (keyof ToolInput)[];
   /** Default: the schema of an answer about one task. */
   readonly outputSchema?: JsonSchema;
-  handle(input: ToolInput, context: ServerContext): Promise<Answer> | Answer;
+  handle(input: ToolInput, context: ServerContext): Promise<ToolAnswer> | ToolAnswer;
 }
 
 /** The maximum wait of TaskOutput, and its default, in seconds. */
@@ -84,7 +84,7 @@ function listTaskTools(parts: ServedToolsParts): readonly ServedTool[] {
     agent: string,
     input: ToolInput,
     context: ServerContext,
-  ): Promise<Answer> => {
+  ): Promise<ToolAnswer> => {
     asker.use(context);
     // The state is set if the request is repeated with the answer to a question.
     const id =
@@ -188,7 +188,7 @@ async function waitFor(
   { asker, tasks }: ServedToolsParts,
   id: string,
   { context, ms, offset }: WaitRequest,
-): Promise<Answer | null> {
+): Promise<ToolAnswer | null> {
   for (;;) {
     const outcome = await tasks.wait(id, {
       signal: context.mcpReq.signal,

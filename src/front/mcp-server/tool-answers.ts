@@ -10,7 +10,7 @@ import { TASK_STATUSES, type ResultEnvelope } from '../../protocol/result.ts';
 type JsonSchema = Parameters<typeof fromJsonSchema>[0];
 
 /** An answer of a tool of the server: a result, or a question to the user after whose answer the request is repeated. */
-export type Answer = CallToolResult | InputRequiredResult;
+export type ToolAnswer = CallToolResult | InputRequiredResult;
 
 /** The number of characters of an answer that one call of TaskOutput returns. */
 export const PAGE_LENGTH = 20_000;

@@ -38,7 +38,8 @@ export interface AcceptanceState {
 }
 
 /** The start and the end of a subagent of which hooks were told. Each start needs an end, also after a crash in between. */
-interface ToldToHooks {
+export interface ToldToHooks {
+  /** True if hooks were told of the start. */
   readonly isStartTold: boolean;
   /** The number of turns after which hooks were last told that the task ends; null: they were not told yet. */
   readonly endTurns: number | null;

@@ -111,6 +111,7 @@ describe('the shell parts of a message', () => {
     await main.end.written;
     expect(ran).toEqual(['make a', 'false']);
     expect(hooks.occasions.map(({ event, matched }) => [event, matched])).toEqual([
+      ['UserPromptExpansion', 'make'],
       ['UserPromptSubmit', null],
       ['PreToolUse', 'Bash'],
       ['PostToolUse', 'Bash'],
