@@ -218,6 +218,7 @@ export type FailureKind =
 export interface ReplacedModel {
   /** The model that failed, as `provider/id`. */
   readonly from: string;
+  /** The kind of its failure. */
   readonly failure: FailureKind;
 }
 

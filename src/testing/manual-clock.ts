@@ -11,6 +11,10 @@ export interface ManualClock extends Clock {
  *
  * @param start the time at first, in milliseconds since the epoch. Default: the start of 2026
  * @example
+ * import assert from 'node:assert/strict';
+ * import { createMuster } from 'muster-agent';
+ * import { manualClock, recordLog, scriptedModel } from 'muster-agent/testing';
+ *
  * const clock = manualClock();
  * await using muster = await createMuster({ model: scriptedModel([{ text: 'Hello.' }]), clock });
  * const { events } = await recordLog(muster.run('Hi'));

@@ -80,6 +80,41 @@ describe('a policy', () => {
     );
   });
 
+  it('judges the arguments that a hook has made of those of the model', async () => {
+    const cwd = makeDirectory();
+    const seen: unknown[] = [];
+    const model = createScriptedModel([
+      { calls: [{ name: 'Write', input: { file_path: 'ok.txt', content: 'x' } }] },
+      { text: 'done' },
+    ]);
+    const muster = await open({
+      cwd,
+      model,
+      allow: ['Write'],
+      policy: ({ input }) => {
+        seen.push(input['file_path']);
+        return String(input['file_path']).includes('prod')
+          ? { decision: 'deny', reason: 'not in production' }
+          : undefined;
+      },
+      hooks: {
+        PreToolUse: [
+          {
+            run: () => ({
+              hookSpecificOutput: {
+                hookEventName: 'PreToolUse',
+                updatedInput: { file_path: 'prod.txt', content: 'x' },
+              },
+            }),
+          },
+        ],
+      },
+    });
+    await muster.run('Go.');
+    expect(seen).toEqual(['ok.txt', 'prod.txt']);
+    expect(existsSync(join(cwd, 'prod.txt'))).toBe(false);
+  });
+
   it('never allows what a rule denies', async () => {
     const allowing = { policy: () => undefined, deny: ['Bash'], onQuestion: () => 'yes' } as const;
     expect((await runCommand(allowing)).ran).toBe(false);

@@ -436,6 +436,7 @@ export type EventBody =
       /** Untrusted; cut if it is long. */
       readonly text: string;
     }
+  /** Hooks have run, or have let a call run. */
   | HookEventBody
   /** The task has replaced its list of todos. */
   | { readonly type: 'todos.set'; readonly items: readonly TodoItem[] }

@@ -19,11 +19,14 @@ interface StoredLog {
  * machines share a database.
  *
  * @example
+ * import { createMuster } from 'muster-agent';
+ * import { memoryStore, scriptedModel } from 'muster-agent/testing';
+ *
  * const store = memoryStore();
- * await using first = await createMuster({ model, store });
- * const { data } = await first.run('Read the notes.');
- * await using second = await createMuster({ model, store });
- * await second.resume(data.task_id, 'And now?');
+ * await using first = await createMuster({ model: scriptedModel([{ text: 'Noted.' }]), store });
+ * const { data } = await first.run('My name is Ada.');
+ * await using second = await createMuster({ model: scriptedModel([{ text: 'Ada.' }]), store });
+ * console.log((await second.resume(data.task_id, 'What is my name?')).output);
  */
 export function memoryStore(): StorePort {
   const logs = new Map<string, StoredLog>();

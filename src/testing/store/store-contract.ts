@@ -20,7 +20,10 @@ export interface StoreContractCase {
  *
  * @param openStore opens the store, or returns one that is open
  * @example
- * for (const { name, run } of storeContract(() => new MyStore(url))) test(name, run);
+ * import { test } from 'node:test';
+ * import { memoryStore, storeContract } from 'muster-agent/testing';
+ *
+ * for (const { name, run } of storeContract(() => memoryStore())) test(name, run);
  */
 export function storeContract(
   openStore: () => StorePort | Promise<StorePort>,
