@@ -85,7 +85,7 @@ export interface Muster extends AsyncDisposable {
   /** Lists the tasks in the store, the newest first. */
   listTasks(): readonly TaskSummary[];
   /**
-   * Reads the events of a task from a number on. Default of `from`: 0, the first event. Throws the same errors as `resume`.
+   * Reads the events of a task from a number on. They must not be changed. Default of `from`: 0, the first event. Throws the same errors as `resume`.
    */
   readEvents(id: string, from?: number): AsyncIterable<TaskEvent>;
   /** The agents that runs can use. */

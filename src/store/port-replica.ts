@@ -1,11 +1,8 @@
-import { deferred } from '../base/async.ts';
-import { MusterError, errorMessage } from '../base/errors.ts';
+import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { StoredTask, StorePort } from '../protocol/store-port.ts';
+import { callStore, STORE_CALL_MS } from './call-store.ts';
 import type { StoreReplica } from './memory-store.ts';
-
-/** The maximum time of one call of a store. */
-const CALL_MS = 60_000;
 
 interface PortReplicaOptions {
   /** Called once for each owner of a task whose stop was requested in the store. */
@@ -34,7 +31,7 @@ export class PortReplica implements StoreReplica {
 
   addTask(task: StoredTask): void {
     this.#open(task.id, async () => {
-      await this.#call(task.id, 'create', () => this.#port.create(task));
+      await this.#call('create', task.id, () => this.#port.create(task));
       return 1;
     });
   }
@@ -51,7 +48,7 @@ export class PortReplica implements StoreReplica {
   }
 
   async #claimNow(id: string): Promise<number> {
-    const { epoch } = await this.#call(id, 'claim', () => this.#port.claim(id));
+    const { epoch } = await this.#call('claim', id, () => this.#port.claim(id));
     if (Number.isSafeInteger(epoch)) return epoch;
     const message = `the store of the program gave no epoch for task ${id}`;
     throw new MusterError('INTERNAL_ERROR', message);
@@ -62,7 +59,7 @@ export class PortReplica implements StoreReplica {
   }
 
   addBlob(hash: string, content: Buffer): void {
-    const stored = this.#call(hash, 'putBlob', () => this.#port.putBlob(hash, content));
+    const stored = this.#call('putBlob', hash, () => this.#port.putBlob(hash, content));
     this.#contents.add(stored);
     // A failure stays in the set, so that no event is stored which may refer to the content.
     stored.then(
@@ -87,7 +84,7 @@ export class PortReplica implements StoreReplica {
       owned: earlier.catch(() => {}).then(own),
       store: async (epoch, events) => {
         await Promise.all(this.#contents);
-        const { cancelRequested } = await this.#call(id, 'append', () =>
+        const { cancelRequested } = await this.#call('append', id, () =>
           this.#port.append(id, epoch, events),
         );
         if (!cancelRequested || wasReported) return;
@@ -98,23 +95,8 @@ export class PortReplica implements StoreReplica {
     this.#queues.set(id, queue);
   }
 
-  async #call<T>(subject: string, method: keyof StorePort, run: () => Promise<T>): Promise<T> {
-    const { callMs = CALL_MS } = this.#options;
-    const limit = deferred<never>();
-    const timer = setTimeout(() => {
-      limit.reject(new MusterError('TIMEOUT', `no answer in ${callMs / 1000} s`));
-    }, callMs);
-    try {
-      return await Promise.race([run(), limit.promise]);
-    } catch (thrown) {
-      throw new MusterError(
-        thrown instanceof MusterError ? thrown.code : 'INTERNAL_ERROR',
-        `the store of the program failed in ${method}(${subject}): ${errorMessage(thrown)}`,
-        { cause: thrown },
-      );
-    } finally {
-      clearTimeout(timer);
-    }
+  #call<T>(method: keyof StorePort, subject: string, run: () => Promise<T>): Promise<T> {
+    return callStore(run, { method, subject, ms: this.#options.callMs ?? STORE_CALL_MS });
   }
 }
 

@@ -6,6 +6,7 @@ import { hashContent } from '../sys/files/read-file.ts';
 import { MemoryStore } from './memory-store.ts';
 import { checkTaskId } from './files/task-files.ts';
 import { isTaskEvent } from './log/validate-event.ts';
+import { callStore, STORE_CALL_MS } from './call-store.ts';
 import { PortReplica } from './port-replica.ts';
 import type { Redact } from './redact/redactor.ts';
 
@@ -15,6 +16,8 @@ interface ProgramStoreOptions {
   readonly clock?: Clock;
   /** Called when the stop of a task was requested in the store. */
   readonly onCancelRequested: (id: string) => void;
+  /** The maximum time of one call of the store, in milliseconds. Default: 60 seconds. */
+  readonly callMs?: number;
 }
 
 interface LoadOptions {
@@ -32,12 +35,17 @@ const HASHES = /\b[0-9a-f]{64}\b/g;
 export class ProgramStore extends MemoryStore {
   readonly #port: StorePort;
   readonly #replica: PortReplica;
+  readonly #callMs: number;
 
-  constructor(port: StorePort, { onCancelRequested, ...options }: ProgramStoreOptions) {
-    const replica = new PortReplica(port, { onCancelRequested });
+  constructor(
+    port: StorePort,
+    { onCancelRequested, callMs = STORE_CALL_MS, ...options }: ProgramStoreOptions,
+  ) {
+    const replica = new PortReplica(port, { onCancelRequested, callMs });
     super({ ...options, replica });
     this.#port = port;
     this.#replica = replica;
+    this.#callMs = callMs;
   }
 
   /**
@@ -52,7 +60,8 @@ export class ProgramStore extends MemoryStore {
     const [created] = await this.#read(id);
     if (created?.type !== 'task.created')
       throw new MusterError('NOT_FOUND', `task ${id} in the store of the program has no events`);
-    const tasks = await this.#port.list(created.spec.root);
+    const { root } = created.spec;
+    const tasks = await this.#call('list', root, () => this.#port.list(root));
     const ids = new Set([id, ...tasks.map((task) => task.id)]);
     const next = [...ids].filter((task) => !this.#isOwned(task)).values();
     const readers = Array.from({ length: READERS }, async () => {
@@ -70,7 +79,7 @@ export class ProgramStore extends MemoryStore {
     // A task without events had no time to start.
     if (events.length === 0) return;
     for (const hash of new Set(JSON.stringify(events).match(HASHES))) {
-      const content = await this.#port.getBlob(hash);
+      const content = await this.#call('getBlob', hash, () => this.#port.getBlob(hash));
       // A number of this form need not be that of a content.
       if (content !== null && hashContent(Buffer.from(content)) === hash)
         this.addContent(hash, Buffer.from(content));
@@ -80,7 +89,17 @@ export class ProgramStore extends MemoryStore {
 
   async #read(id: string): Promise<readonly TaskEvent[]> {
     const events: TaskEvent[] = [];
-    for await (const event of this.#port.watch(id, { fromSeq: 0, follow: false })) {
+    const stopped = new AbortController();
+    const { signal } = stopped;
+    const stored = this.#port.watch(id, { fromSeq: 0, follow: false, signal });
+    const iterator = stored[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await this.#call('watch', id, () => iterator.next()).catch((thrown: unknown) => {
+        stopped.abort();
+        throw thrown;
+      });
+      if (next.done === true) return events;
+      const event = next.value;
       if (!isTaskEvent(event, id) || event.seq !== events.length)
         throw new MusterError(
           'INVALID_PARAM',
@@ -88,7 +107,10 @@ export class ProgramStore extends MemoryStore {
         );
       events.push(event);
     }
-    return events;
+  }
+
+  #call<T>(method: keyof StorePort, subject: string, run: () => Promise<T>): Promise<T> {
+    return callStore(run, { method, subject, ms: this.#callMs });
   }
 
   #isOwned(id: string): boolean {

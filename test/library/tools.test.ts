@@ -243,6 +243,22 @@ describe('a tool of the program', () => {
   });
 });
 
+it('may be the only tool of an agent', async () => {
+  const own = defineTool({
+    name: 'own',
+    description: 'd',
+    input: z.object({}),
+    access: 'none',
+    run: () => 'the result',
+  });
+  const model = createScriptedModel([{ calls: [{ name: 'own', input: {} }] }, { text: 'done' }]);
+  const agents = { f: { description: 'd', prompt: 'p', tools: ['own'] } };
+  const muster = await open({ model, tools: [own], agents });
+  const { output } = await muster.run('Go.', { agent: 'f' });
+  expect(output).toBe('done');
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('the result');
+});
+
 describe('defineTool', () => {
   it.each([
     ['a misspelled value', 'None', /must be 'none' or an object, not "None"/],

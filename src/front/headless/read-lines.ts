@@ -28,7 +28,9 @@ export async function* readLines(
     const text = bytes > maxBytes ? null : Buffer.concat(parts).toString('utf8');
     parts = [];
     bytes = 0;
-    return { number: number++, text };
+    // Some programs begin a file with a byte order mark.
+    const isMarked = number === 1 && text?.startsWith('\uFEFF') === true;
+    return { number: number++, text: isMarked ? text.slice(1) : text };
   };
   for await (const chunk of stream) {
     let start = 0;

@@ -34,6 +34,13 @@ describe('readLines', () => {
     await fc.assert(property);
   });
 
+  it('leaves out a byte order mark at the beginning, however it is cut', async () => {
+    for (const size of [1, 2, 9]) {
+      const read = await collect(readLines(chunksOf(Buffer.from('\uFEFFa\n\uFEFFb'), size), 10));
+      expect(read.map(({ text }) => text)).toEqual(['a', '\uFEFFb']);
+    }
+  });
+
   it('reads a last line without a newline', async () => {
     const read = await collect(readLines(chunksOf(Buffer.from('a\nb'), 9), 10));
     expect(read).toEqual([

@@ -213,6 +213,10 @@ function addOwnTools(
     ...agent,
     tools: { ...agent.tools, names: [...agent.tools.names, ...granted.names] },
     disallowedTools: [...agent.disallowedTools, ...denied.names],
+    // Without the program's tools, the list may have been empty.
+    problems: agent.problems.filter(
+      ({ code }) => code !== 'no-tools' || granted.names.length === 0,
+    ),
   };
 }
 
