@@ -58,7 +58,9 @@ export function createInstance(
         ...dropMissing({ messages }),
         async start(onEvent, first) {
           if (hasContext) await session.contextFiles();
-          if (worktree !== false) await open().prepareWorktree();
+          const definition = session.agents.agents.find(({ name }) => name === agent);
+          if (worktree !== false || definition?.isolation === 'worktree')
+            await open().prepareWorktree();
           return open().start(
             {
               id,

@@ -93,6 +93,9 @@ describe('a run', () => {
     expect(existsSync(join(cwd, 'new.txt'))).toBe(false);
     const without = await open({ cwd, model: model() });
     await expect(without.run('Write.', { worktree: true })).rejects.toThrow(/^worktree: /);
+    const isolated = { description: 'd', prompt: 'p', isolation: 'worktree' } as const;
+    const third = await open({ cwd, model: model(), agents: { isolated } });
+    await expect(third.run('Write.', { agent: 'isolated' })).rejects.toThrow(/^worktree: /);
   });
 
   it('takes the times of its log and result from the clock of the program', async () => {
