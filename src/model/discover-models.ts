@@ -44,7 +44,9 @@ async function findProviders(
   addProblem: (problem: string) => void,
 ): Promise<readonly ConfiguredProvider[]> {
   const found = discoverProviders(settings, env, accounts);
-  const configured = own === undefined ? found : [own, ...found];
+  // The models of a program take precedence over a configured server of the same name.
+  const others = found.filter(({ name }) => name !== own?.name);
+  const configured = own === undefined ? found : [own, ...others];
   const named = settings.flag ?? settings.default;
   if (configured.length === 0) {
     const offline = named?.trim().toLowerCase() === OFFLINE;

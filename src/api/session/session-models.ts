@@ -77,7 +77,10 @@ export async function openSessionModels(
   if (limits.notice !== null) onNotice(limits.notice);
   const chooser = createModelChooser(setup, {
     allowOverride: config.taskTool.allowModelOverride,
-    findListed: findOnServers(createLazyFinder(directory, onNotice)),
+    findListed:
+      program.models.length === 0
+        ? createLazyFinder(directory, onNotice)
+        : findOnServers(createLazyFinder(directory, onNotice)),
   });
   const keys = loadKeyReader({
     environment,
@@ -100,10 +103,19 @@ export async function openSessionModels(
     },
     localPorts: {
       [OFFLINE]: loadOfflineModel,
-      [OWN_PROVIDER]: () =>
-        Promise.resolve(
-          createOwnPort(program.models, { clock: systemClock, deadlines, limits: portLimits }),
-        ),
+      // Without models of a program, a configured server may have this name.
+      ...(program.models.length === 0
+        ? {}
+        : {
+            [OWN_PROVIDER]: () =>
+              Promise.resolve(
+                createOwnPort(program.models, {
+                  clock: systemClock,
+                  deadlines,
+                  limits: portLimits,
+                }),
+              ),
+          }),
     },
     attachments: (model) => chooser.attachments(model),
     keys,
