@@ -1,3 +1,4 @@
+import { listAsBuiltinCalls } from './access-rules.ts';
 import { sortByNearness } from '../base/name-suggestions.ts';
 import type { HookVerdict } from '../protocol/hook.ts';
 import type {
@@ -40,14 +41,20 @@ const STEPS: readonly Step[] = [
 
 /**
  * Decides whether a call may run, must be asked about, or is refused. This function decides about every call of every
- * tool in every task. It is pure. A call that also needs the rights of other tools gets the strictest decision.
+ * tool in every task. It is pure. A call that also needs the rights of other tools gets the strictest decision, and so does
+ * a call of a program's tool to which deny and ask rules of built-in tools apply.
  */
 export function decide(call: ResolvedCall, rights: Rights, context: DecisionContext): Decision {
   const { alsoNeeds = [] } = call.access;
-  return alsoNeeds.reduce(
+  const own = alsoNeeds.reduce(
     (decision, tool) => pickStricter(decision, decideAsTool({ ...call, tool }, rights, context)),
     decideAsTool(call, rights, context),
   );
+  const others = listAsBuiltinCalls(call).flatMap((each) => {
+    const input = createDecisionInput(each, rights, context);
+    return checkDenyRules(input) ?? checkAskRules(input) ?? [];
+  });
+  return others.reduce(pickStricter, own);
 }
 
 /** The order of verdicts, from the widest to the strictest. */

@@ -243,6 +243,37 @@ describe('a tool of the program', () => {
   });
 });
 
+it.each([
+  ['reads', { deny: ['Read(a.txt)'] }, false],
+  ['reads', { deny: ['Read(b.txt)'] }, true],
+  ['reads', { ask: ['Read'] }, false],
+  ['writes', { deny: ['Edit(a.txt)'], allow: ['own'] }, false],
+  ['writes', { deny: ['Write'], allow: ['own'] }, false],
+  ['writes', { deny: ['Read(a.txt)'], allow: ['own'] }, true],
+  ['commands', { deny: ['Bash(npm publish:*)'], allow: ['own'] }, false],
+  ['commands', { deny: ['Bash(npm test)'], allow: ['own'] }, true],
+  ['hosts', { deny: ['WebFetch(domain:example.org)'], allow: ['own'] }, false],
+] as const)('with %s obeys the rules %j of the built-in tools', async (field, rules, runs) => {
+  const values = { reads: 'a.txt', writes: 'a.txt', commands: 'npm publish', hosts: 'example.org' };
+  const cwd = makeDirectory();
+  writeFileSync(join(cwd, 'a.txt'), 'a');
+  let ran = false;
+  const own = defineTool({
+    name: 'own',
+    description: 'd',
+    input: z.object({}),
+    access: { [field]: () => values[field] },
+    run: () => {
+      ran = true;
+      return 'ok';
+    },
+  });
+  const model = createScriptedModel([{ calls: [{ name: 'own', input: {} }] }, { text: 'done' }]);
+  const muster = await open({ cwd, model, tools: [own], ...rules });
+  await muster.run('Go.');
+  expect(ran).toBe(runs);
+});
+
 it('may be the only tool of an agent', async () => {
   const own = defineTool({
     name: 'own',
