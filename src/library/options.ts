@@ -184,7 +184,10 @@ export interface MusterOptions {
 
 /** Limits of one run, which also bound all tasks below it. */
 export interface RunBudget {
-  /** The number of tokens that are not read from a cache. Default: that of the configuration. */
+  /**
+   * The number of tokens that are not read from a cache. A request reserves its prompt and at least 2,048 tokens for its answer, so that
+   * a budget below some thousand allows none. Default: that of the configuration.
+   */
   readonly tokens?: number;
   /** The cost in US dollars, which can only be checked for models with a known price. Default: that of the configuration. */
   readonly usd?: number;
@@ -211,7 +214,7 @@ export interface RunOptions<S extends Schema | undefined = Schema | undefined> {
    * (docs/workspaces.md). Default: the run works in `cwd`.
    */
   readonly worktree?: boolean | string;
-  /** Stops the run when it aborts. Default: none. */
+  /** Stops the run when it aborts. If it has aborted already, the run rejects with `CANCELLED`. Default: none. */
   readonly signal?: AbortSignal;
   /** True if iteration also yields pieces of answers and the progress of calls as they arrive. Default: false. */
   readonly deltas?: boolean;

@@ -38,7 +38,7 @@ export interface StorePort {
   /**
    * Adds events to the end of a log, all or none of them. They are durable when it resolves. `cancelRequested` says whether
    * `requestCancel` was called in this epoch. Rejects with `CONFLICT` if `epoch` is not the current one, or if the first event does
-   * not have the next number. A repeated call with events that are stored already succeeds without a change.
+   * not have the next number, also if another event has this number. A repeated call with events that are stored already succeeds without a change.
    */
   append(
     id: string,
