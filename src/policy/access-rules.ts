@@ -13,14 +13,15 @@ const TOOLS_OF_ACCESS = [
   ['HttpRequest', 'hosts'],
 ] as const satisfies readonly (readonly [string, keyof ResolvedAccess])[];
 
+const NOTHING = { reads: [], writes: [], commands: [], hosts: [] } as const;
+
 /** Lists a call of a program's tool as calls of the built-in tools that touch the same files, commands and hosts. */
 export function listAsBuiltinCalls(call: ResolvedCall): readonly ResolvedCall[] {
   const { access } = call;
   if (access.isInProcess !== true) return [];
-  const nothing = { reads: [], writes: [], commands: [], hosts: [] };
-  return TOOLS_OF_ACCESS.filter(([, field]) => access[field].length > 0).map(([tool, field]) => ({
-    ...call,
-    tool,
-    access: { ...access, ...nothing, [field]: access[field] },
-  }));
+  return TOOLS_OF_ACCESS.flatMap(([tool, field]) => {
+    if (access[field].length === 0) return [];
+    const only = { ...access, ...NOTHING, [field]: access[field] };
+    return [{ ...call, tool, access: only }];
+  });
 }
