@@ -189,6 +189,8 @@ describe.concurrent('a signal', () => {
     const others = other.start(['-p', 'go', '--allow', 'Bash']);
     await reach(running, commandsRun(1)(world));
     await reach(others, commandsRun(1)(other));
+    // The log tells of the command before its process exists.
+    await waitUntilPasses(() => expect(findMarked(other.mark).length).toBeGreaterThan(1));
     process.kill(running.pid, 'SIGINT');
     await finishedSoon(running.finished);
     expectNothingLeft(world);

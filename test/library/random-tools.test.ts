@@ -83,7 +83,8 @@ it('a random mix of own and built-in tools follows the rules, and is recorded an
             case 'own_none':
               return true;
             case 'own_read':
-              return isInside(file) && file !== '.env';
+              // A deny rule of Read holds for whatever reads a file.
+              return isInside(file) && file !== '.env' && !denied.has('Read');
             case 'own_write':
               return (
                 (mode === 'autonomous' || (mode === 'default' && allowed.has(name))) &&
