@@ -7,9 +7,9 @@ import { readHookCondition } from '../../trust/hook-conditions.ts';
 
 /** The hooks in the front matter of the agents and skills that can be used. */
 export interface FoundDefinitionHooks {
-  /** By the name of the agent. */
+  /** The hooks of each agent, by its name. */
   readonly agents: ReadonlyMap<string, DefinitionHooks>;
-  /** By the name of the skill. */
+  /** The hooks of each skill, by its name. */
   readonly skills: ReadonlyMap<string, DefinitionHooks>;
 }
 
