@@ -1,5 +1,5 @@
 import { formatFormValues } from '../../../protocol/form.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import {
   textDiff,
   UNLIMITED_DIFF,
@@ -7,11 +7,9 @@ import {
   type DiffLine,
   type TextDiff,
 } from './text-diff.ts';
-import { truncate } from '../../../base/text.ts';
 import { PATCH_TOOL } from '../../../protocol/file-tools.ts';
-import { toOwnArguments } from '../../../protocol/model-families/describe-tools.ts';
-import { parsePatch } from '../../../protocol/patch.ts';
 import type { Answer, GrantScope, ProposedEdit } from '../../../protocol/question.ts';
+import { listRequestedEdits, type RequestedEdit } from '../../../report/requested-edits.ts';
 import { copied, textEnd, textStart } from './cut-text.ts';
 
 /** The limits of each kept change. Only the sizes of the changes after the first `MAX_CHANGES` of a call are kept. */
@@ -30,54 +28,9 @@ export function textChanges(
   input: JsonValue,
   bounds: DiffBounds = BOUNDS,
 ): readonly TextDiff[] {
-  if (!isJsonObject(input)) return [];
-  if (tool === PATCH_TOOL) return patchChanges(input, bounds);
-  if (tool === 'Write') return [textDiff(null, text(input['content']), bounds)];
-  return requestedEdits(tool, input).map(({ before, after }, index) =>
+  return listRequestedEdits(tool, input).map(({ before, after }, index) =>
     textDiff(before, after, index < MAX_CHANGES ? bounds : SIZE_ONLY),
   );
-}
-
-/** A replacement that a call of Edit or MultiEdit requests. */
-interface RequestedEdit {
-  readonly before: string;
-  readonly after: string;
-  readonly isEverywhere: boolean;
-}
-
-function requestedEdits(tool: string, sent: JsonObject): readonly RequestedEdit[] {
-  const input = toOwnArguments(tool, sent);
-  const { edits } = input;
-  const list =
-    tool === 'Edit' ? [input] : tool === 'MultiEdit' && Array.isArray(edits) ? edits : [];
-  return list.filter(isJsonObject).map((edit) => ({
-    before: text(edit['old_string']),
-    after: text(edit['new_string']),
-    isEverywhere: edit['replace_all'] === true,
-  }));
-}
-
-/** Returns the changes of the files of a patch, in the order of the patch. */
-function patchChanges(input: JsonObject, bounds: DiffBounds): readonly TextDiff[] {
-  const parsed = parsePatch(patchText(input));
-  if (!parsed.ok) return [];
-  const changes = parsed.files.flatMap((part): readonly (readonly [string | null, string])[] => {
-    if (part.kind === 'add') return [[null, part.content]];
-    if (part.kind === 'delete') return [];
-    return part.chunks.map(({ lines }) => {
-      const without = (dropped: string): string =>
-        lines.flatMap(({ kind, text: line }) => (kind === dropped ? [] : `${line}\n`)).join('');
-      return [without('add'), without('remove')] as const;
-    });
-  });
-  return changes.map(([before, after], index) =>
-    textDiff(before, after, index < MAX_CHANGES ? bounds : SIZE_ONLY),
-  );
-}
-
-function patchText(input: JsonObject): string {
-  const { patch } = toOwnArguments(PATCH_TOOL, input);
-  return text(patch);
 }
 
 /**
@@ -90,13 +43,15 @@ export function fileChange(
   before: string,
   bounds: DiffBounds,
 ): TextDiff | null {
-  if (!isJsonObject(input)) return null;
-  const after = tool === 'Write' ? text(input['content']) : editedText(tool, input, before);
+  const after = editedText(tool, input, before);
   return after === null ? null : { ...textDiff(withNewlines(before), after, bounds), first: 1 };
 }
 
-function editedText(tool: string, input: JsonObject, before: string): string | null {
-  return applyEdits(requestedEdits(tool, input), before);
+function editedText(tool: string, input: JsonValue, before: string): string | null {
+  if (tool === PATCH_TOOL) return null;
+  const edits = listRequestedEdits(tool, input);
+  const [first] = edits;
+  return first?.before === null ? first.after : applyEdits(edits, before);
 }
 
 /** The change that edits would make in a file, with and without the unchanged lines around it. */
@@ -138,12 +93,16 @@ function withoutOuterGaps(diff: TextDiff): TextDiff {
 /** The maximum number of lines of a proposed change that is shown with the lines around it. */
 const MAX_PROPOSED_LINES = 1_000;
 
-function applyEdits(edits: readonly RequestedEdit[], before: string): string | null {
+function applyEdits(
+  edits: readonly Pick<RequestedEdit, 'before' | 'after' | 'isEverywhere'>[],
+  before: string,
+): string | null {
   if (edits.length === 0) return null;
   let edited = before;
   for (const edit of edits) {
-    const parts = edited.split(edit.before);
-    if (edit.before === '' || parts.length < 2 || (parts.length > 2 && !edit.isEverywhere)) {
+    const old = edit.before ?? '';
+    const parts = edited.split(old);
+    if (old === '' || parts.length < 2 || (parts.length > 2 && !edit.isEverywhere)) {
       return null;
     }
     edited = parts.join(edit.after);
@@ -216,60 +175,11 @@ export function withFileContext(diff: TextDiff, former: string): TextDiff {
   };
 }
 
-/** The maximum length of a subject, in UTF-16 units. */
-const MAX_SUBJECT = 400;
-
-/** The names of the arguments that say what a call is about, by tool, the most specific first. */
-const SUBJECT_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
-  Bash: ['command'],
-  Grep: ['pattern'],
-  Glob: ['pattern'],
-  Task: ['description', 'prompt'],
-  TaskOutput: ['task_id'],
-  TaskStop: ['task_id'],
-  TaskSend: ['to'],
-  AskUser: ['question'],
-  Notify: ['message'],
-  Board: ['title', 'id', 'action'],
-  Skill: ['skill', 'name'],
-};
-/** The names of such arguments that any tool may have. */
-const COMMON_ARGUMENTS = ['file_path', 'path', 'url', 'query'];
-
 /** Returns the agent that a Task call names; null for other calls. */
 export function calledAgent(tool: string, input: JsonValue): string | null {
   if (tool !== 'Task' || !isJsonObject(input)) return null;
   const agent = input['subagent_type'];
   return typeof agent === 'string' && agent !== '' ? agent : null;
-}
-
-/** Returns the argument that says what a call is about, such as a command, a path or a pattern. */
-export function callSubject(tool: string, input: JsonValue): string {
-  if (!isJsonObject(input)) return truncate(String(input), MAX_SUBJECT);
-  // The list and the plan are shown below the call.
-  if (tool === 'TodoWrite') return '';
-  if (tool === 'ExitPlanMode') return firstLine(text(input['plan']));
-  if (tool === PATCH_TOOL) return patchedPaths(input);
-  const telling = [...(SUBJECT_ARGUMENTS[tool] ?? []), ...COMMON_ARGUMENTS];
-  for (const name of telling) {
-    const value = input[name];
-    if (typeof value === 'string' && value !== '') {
-      const kind = tool === 'Task' ? input['subagent_type'] : undefined;
-      return truncate(typeof kind === 'string' ? `${kind}: ${value}` : value, MAX_SUBJECT);
-    }
-  }
-  return Object.keys(input).length === 0 ? '' : truncate(JSON.stringify(input), MAX_SUBJECT);
-}
-
-/** Lists the paths that a patch names. */
-function patchedPaths(input: JsonObject): string {
-  const parsed = parsePatch(patchText(input));
-  const paths = parsed.ok ? parsed.files.map(({ path }) => path) : [];
-  return truncate([...new Set(paths)].join(', '), MAX_SUBJECT);
-}
-
-function firstLine(plan: string): string {
-  return truncate(plan.trimStart().split('\n', 1)[0]?.replace(/^#+ +/, '') ?? '', MAX_SUBJECT);
 }
 
 /** The maximum length of a plan or question. Their tools accept no longer ones. */

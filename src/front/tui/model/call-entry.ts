@@ -4,13 +4,13 @@ import {
   addLineNumbers,
   callDocument,
   calledAgent,
-  callSubject,
   lastLines,
   replacementOf,
   textChanges,
   withFileContext,
   withoutExitNote,
 } from './call-details.ts';
+import { callSubject } from '../../../report/call-subject.ts';
 import { linesIn, textStart } from './cut-text.ts';
 import type { CallEntry, CallState } from './entry.ts';
 import { MCP_CALL, readSentCall } from '../../../protocol/sent-call.ts';

@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
   addLineNumbers,
-  callSubject,
   describeAnswer,
   fileChange,
   lastLines,
@@ -12,6 +11,7 @@ import {
   withFileContext,
   withoutExitNote,
 } from '../../../../src/front/tui/model/call-details.ts';
+import { callSubject } from '../../../../src/report/call-subject.ts';
 import type { TextDiff } from '../../../../src/front/tui/model/text-diff.ts';
 
 const FILE = `${Array.from({ length: 9 }, (_, index) => `line ${index + 1}`).join('\n')}\n`;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { callSubject } from '../../../../src/front/tui/model/call-details.ts';
+import { callSubject } from '../../../../src/report/call-subject.ts';
 import {
   applySignalToTree,
   applyToTree,
