@@ -21,6 +21,12 @@ export function addTables(user: Layer, program: Layer): Layer {
     providers: new Map([...user.providers, ...program.providers]),
     catalogue: new Map([...user.catalogue, ...program.catalogue]),
     keyBindings: new Map([...user.keyBindings, ...program.keyBindings]),
-    mcp: program.mcp ?? user.mcp,
+    mcp: addServers(user.mcp, program.mcp),
   };
+}
+
+/** Adds the MCP servers of a program to those of the user's own file. The program's take precedence over those of the same name. */
+function addServers(user: Layer['mcp'], program: Layer['mcp']): Layer['mcp'] {
+  if (user === null || program === null) return program ?? user;
+  return { ...user, servers: new Map([...user.servers, ...program.servers]) };
 }

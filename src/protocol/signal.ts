@@ -8,6 +8,11 @@ export type TaskSignal =
   | { readonly type: 'reasoning_delta'; readonly task: string; readonly text: string }
   /** The answer begins a call. Its arguments have not arrived yet. */
   | { readonly type: 'tool_call_started'; readonly task: string; readonly name: string }
+  /**
+   * The task has answered, and waits for a message or for the end of its work in the background. All of its events so far were
+   * reported before.
+   */
+  | { readonly type: 'task_waiting'; readonly task: string }
   /** A running call reports its progress. `line`: the text for people. */
   | {
       readonly type: 'progress';

@@ -258,7 +258,7 @@ async function takeStep(
       run.journal.record(...escalationEvents(run.state, step));
       return null;
     case 'wait':
-      await waitForMessage(run);
+      await waitForMessage(deps, run);
       return null;
     case 'compact':
       await run.slot.take();
@@ -328,8 +328,9 @@ async function takeTurn(
 }
 
 /** Waits for a message or the end of a child or shell. The task does not hold its slot meanwhile. */
-async function waitForMessage(run: TaskRun): Promise<void> {
+async function waitForMessage(deps: EngineDeps, run: TaskRun): Promise<void> {
   run.slot.release();
+  deps.onSignal({ type: 'task_waiting', task: run.spec.id });
   await run.tree.idleDetector.trackWait(() => run.mailbox.waitForWake());
 }
 

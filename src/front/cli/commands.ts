@@ -33,6 +33,7 @@ import { trustAddCommand } from './commands/trust/add.ts';
 import { hooksImportCommand } from './commands/hooks/import.ts';
 import { hooksListCommand } from './commands/hooks/list.ts';
 import { hooksTestCommand } from './commands/hooks/test.ts';
+import { acpCommand } from './commands/acp.ts';
 import { mcpAddCommand, mcpAddJsonCommand, mcpRemoveCommand } from './commands/mcp/change.ts';
 import { mcpImportCommand } from './commands/mcp/import.ts';
 import { mcpGetCommand, mcpListCommand } from './commands/mcp/list.ts';
@@ -106,6 +107,7 @@ export const CLI_COMMANDS: readonly Command[] = [
   hooksListCommand,
   hooksTestCommand,
   hooksImportCommand,
+  acpCommand,
   mcpListCommand,
   mcpServeCommand,
   mcpGetCommand,

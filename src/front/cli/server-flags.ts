@@ -1,5 +1,11 @@
-/** The flags of the commands for MCP servers. */
+/** The flags of the commands for MCP servers, and of those that serve other programs. */
 export const SERVER_FLAGS = {
+  'print-config': {
+    value: 'CLIENT',
+    help: 'print the configuration of an editor instead: zed or jetbrains',
+    completes: { words: ['zed', 'jetbrains'] },
+  },
+  login: { help: 'try the key of a provider and store it, as `muster login` does' },
   'tool-per-agent': { help: 'offer each agent as a tool of its own, besides Task' },
   'no-browser': { help: 'print the address of the page instead of opening it' },
   project: { help: 'write into .mcp.json of this project instead of your own file' },

@@ -10,7 +10,7 @@ import type { AnswerRequest, Session } from '../../api/index.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { createRefusal, type Question } from '../../protocol/question.ts';
-import { createQuestionForm, readFormAnswer } from './question-form.ts';
+import { createQuestionForm, readFormAnswer } from '../../report/question-form.ts';
 
 const CANNOT_ASK =
   'nobody can be asked, because the client of the MCP server shows no forms. The user can allow such calls with the permission rules or the mode of the server';

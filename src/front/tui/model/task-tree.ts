@@ -143,7 +143,7 @@ export function applySignalToTree(tree: DisplayedTree, signal: TaskSignal): void
   if (signal.type === 'progress') {
     if (transcript !== null) addProgress(transcript, signal.callId, signal);
     if (signal.task !== tree.root) keepOutput(tree.outputs, signal);
-  } else if (signal.type !== 'tool_call_started') {
+  } else if (signal.type === 'text_delta' || signal.type === 'reasoning_delta') {
     const stream = transcript?.stream ?? streamOutOfView(tree, signal.task);
     if (stream === null) return;
     addStreamed(stream, signal.type === 'text_delta' ? 'text' : 'thinking', signal.text);

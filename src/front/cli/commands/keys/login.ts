@@ -64,6 +64,24 @@ export const loginCommand = defineCommand({
   },
 });
 
+/** Asks which provider to use and for its key, and stores the key. Resolves to the exit code. */
+export async function signInWithQuestions(
+  { dataDir }: DataOptions,
+  context: CommandContext,
+): Promise<number> {
+  const options: LoginOptions = {
+    provider: null,
+    list: false,
+    json: false,
+    account: null,
+    store: 'auto',
+    baseUrl: null,
+    isChecked: true,
+    dataDir,
+  };
+  return await loginCommand.run(options, context);
+}
+
 function parseLogin({ operands, flags }: CommandArguments) {
   const [provider = null] = operands;
   const [list, json] = [flags.has('list'), flags.has('json')];

@@ -1,9 +1,9 @@
-import type { AnswerRequest } from '../../api/index.ts';
-import { describeField } from '../../protocol/form.ts';
-import { createRefusal, offeredRules, type Question } from '../../protocol/question.ts';
-import { describeQuestionContent } from '../../report/question-content.ts';
+import type { AnswerRequest } from '../engine/questions/parse-answer.ts';
+import { describeField } from '../protocol/form.ts';
+import { createRefusal, offeredRules, type Question } from '../protocol/question.ts';
+import { describeQuestionContent } from './question-content.ts';
 
-/** A form that a client of the server shows to its user. */
+/** A form that a client shows to its user: an object of texts, as clients of MCP and ACP accept it. */
 export interface QuestionForm {
   readonly message: string;
   readonly requestedSchema: {

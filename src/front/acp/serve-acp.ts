@@ -1,0 +1,283 @@
+import {
+  RequestError,
+  agent,
+  methods,
+  ndJsonStream,
+  type AgentContext,
+  type McpServer,
+  type NewSessionResponse,
+} from '@agentclientprotocol/sdk/unstable';
+import { isAbsolute } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { loadStoredTasks, type Session } from '../../api/index.ts';
+import { UsageError } from '../../base/errors.ts';
+import { AcpSession } from './acp-session.ts';
+import { readClientFeatures, type ClientFeatures } from './client-features.ts';
+import { toServerTables } from './client-servers.ts';
+import { describeModes, findMode, listConfigOptions, setConfigOption } from './config-options.ts';
+import { checkConversation, listConversations } from './conversations.ts';
+import { CONFIGURED_METHOD, NO_MODEL, OFFLINE_METHOD, describeAgent } from './describe-agent.ts';
+import { translateErrors } from './translate-errors.ts';
+
+/** The settings of a session that come from the client. */
+export interface OpenSessionRequest {
+  /** Absolute. */
+  readonly cwd: string;
+  /** Absolute. */
+  readonly addDirs: readonly string[];
+  /** The tables `[mcp.NAME]` of the servers of the client. */
+  readonly servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+export interface ServeAcpOptions {
+  readonly input: Readable;
+  /** The only stream on which the protocol is written. */
+  readonly output: Writable;
+  /** Opens a session. Rejects with UsageError for a wrong directory or configuration. */
+  readonly openSession: (request: OpenSessionRequest) => Promise<Session>;
+  /** The data directory; null for the user's own. */
+  readonly dataDir: string | null;
+  /** Called with one line for each message that could not be used. */
+  readonly onNotice: (line: string) => void;
+  /** Ends the server when it aborts. */
+  readonly signal: AbortSignal;
+}
+
+/** The maximum size of one message of a client, such as a prompt with images. */
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
+/** Serves an ACP client until it closes its end. All tasks that it has started are then stopped, and can be continued. */
+export async function serveAcp(options: ServeAcpOptions): Promise<void> {
+  const { input, output, signal } = options;
+  const server = new AcpServer(options);
+  const stream = ndJsonStream(
+    Writable.toWeb(output),
+    Readable.toWeb(input) as ReadableStream<Uint8Array>,
+    { maxMessageBytes: MAX_MESSAGE_BYTES },
+  );
+  const connection = server.app().connect(stream);
+  const end = (): void => connection.close();
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  await connection.closed;
+  signal.removeEventListener('abort', end);
+  await server.close();
+}
+
+/** The sessions of one client. */
+class AcpServer {
+  readonly #options: ServeAcpOptions;
+  readonly #sessions = new Map<string, AcpSession>();
+  #features: ClientFeatures = readClientFeatures(undefined);
+  /** True if the client has chosen to work without a model. */
+  #isOfflineAllowed = false;
+
+  constructor(options: ServeAcpOptions) {
+    this.#options = options;
+  }
+
+  app() {
+    const { session } = methods.agent;
+    return agent({ name: 'muster' })
+      .onRequest(methods.agent.initialize, ({ params }) => {
+        this.#features = readClientFeatures(params.clientCapabilities);
+        return describeAgent(this.#features);
+      })
+      .onRequest(methods.agent.authenticate, ({ params }) =>
+        translateErrors(() => this.#authenticate(params.methodId)),
+      )
+      .onRequest(session.new, ({ params, client }) =>
+        translateErrors(() => this.#new(params, client)),
+      )
+      .onRequest(session.load, ({ params, client }) =>
+        translateErrors(async () => {
+          const acp = await this.#reopen(params.sessionId, params, client);
+          await acp.replay();
+          return this.#describe(acp);
+        }),
+      )
+      .onRequest(session.resume, ({ params, client }) =>
+        translateErrors(async () => {
+          const acp = await this.#reopen(params.sessionId, params, client);
+          await acp.recall();
+          return this.#describe(acp);
+        }),
+      )
+      .onRequest(session.fork, ({ params, client }) =>
+        translateErrors(async () => await this.#fork(params.sessionId, params, client)),
+      )
+      .onRequest(session.list, ({ params }) =>
+        translateErrors(async () => listConversations((await this.#openTasks()).list(), params)),
+      )
+      .onRequest(session.delete, ({ params }) =>
+        translateErrors(async () => {
+          await this.#close(params.sessionId);
+          const tasks = await this.#openTasks();
+          await tasks.delete([params.sessionId]);
+          return {};
+        }),
+      )
+      .onRequest(session.close, ({ params }) =>
+        translateErrors(async () => {
+          this.#find(params.sessionId);
+          await this.#close(params.sessionId);
+          return {};
+        }),
+      )
+      .onRequest(session.setMode, ({ params }) =>
+        translateErrors(() => {
+          this.#find(params.sessionId).setMode(findMode(params.modeId));
+          return {};
+        }),
+      )
+      .onRequest(session.setConfigOption, ({ params }) =>
+        translateErrors(async () => {
+          const acp = this.#find(params.sessionId);
+          await setConfigOption(acp, params.configId, params.value);
+          return { configOptions: await listConfigOptions(acp) };
+        }),
+      )
+      .onRequest(session.prompt, ({ params }) =>
+        translateErrors(async () => await this.#find(params.sessionId).prompt(params)),
+      )
+      .onNotification(session.cancel, async ({ params }) => {
+        await this.#cancel(params.sessionId);
+      });
+  }
+
+  /** Stops the tasks of all sessions. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.keys()].map((id) => this.#close(id)));
+  }
+
+  async #authenticate(methodId: string): Promise<object> {
+    if (methodId === OFFLINE_METHOD) {
+      this.#isOfflineAllowed = true;
+      return {};
+    }
+    if (methodId !== CONFIGURED_METHOD)
+      throw new UsageError(
+        `no authentication method ${JSON.stringify(methodId)}: choose ${CONFIGURED_METHOD} or ${OFFLINE_METHOD}`,
+      );
+    const session = await this.#open({ cwd: process.cwd() });
+    await session.close();
+    return {};
+  }
+
+  /** Opens a session in a directory. Rejects with the error `auth_required` if no model is configured. */
+  async #open({
+    cwd,
+    additionalDirectories = [],
+    mcpServers = [],
+  }: SessionPlace): Promise<Session> {
+    for (const path of [cwd, ...additionalDirectories]) {
+      if (!isAbsolute(path))
+        throw new UsageError(`the path ${JSON.stringify(path)} is not absolute`);
+    }
+    const servers = toServerTables(mcpServers);
+    const session = await this.#options.openSession({
+      cwd,
+      addDirs: additionalDirectories,
+      servers,
+    });
+    if (!session.offlineByDefault || this.#isOfflineAllowed) return session;
+    await session.close();
+    throw RequestError.authRequired(undefined, NO_MODEL);
+  }
+
+  async #new(place: SessionPlace, client: AgentContext): Promise<NewSessionResponse> {
+    const session = await this.#open(place);
+    const acp = this.#add(session, client);
+    return { sessionId: acp.id, ...(await this.#describe(acp)) };
+  }
+
+  async #reopen(id: string, place: SessionPlace, client: AgentContext): Promise<AcpSession> {
+    await this.#close(id);
+    const session = await this.#open(place);
+    try {
+      checkConversation(session, id);
+      return this.#add(session, client, { id });
+    } catch (thrown) {
+      await session.close();
+      throw thrown;
+    }
+  }
+
+  async #fork(id: string, place: SessionPlace, client: AgentContext): Promise<NewSessionResponse> {
+    const session = await this.#open(place);
+    try {
+      checkConversation(session, id);
+      let at = 0;
+      session.store.scan(id, ({ seq }) => (at = seq));
+      const acp = this.#add(session, client, { forkOf: { id, at } });
+      return { sessionId: acp.id, ...(await this.#describe(acp)) };
+    } catch (thrown) {
+      await session.close();
+      throw thrown;
+    }
+  }
+
+  #add(
+    session: Session,
+    client: AgentContext,
+    conversation: {
+      readonly id?: string;
+      readonly forkOf?: { readonly id: string; readonly at: number };
+    } = {},
+  ): AcpSession {
+    const { onNotice } = this.#options;
+    const features = this.#features;
+    const acp = new AcpSession({ session, client, features, onNotice, ...conversation });
+    this.#sessions.set(acp.id, acp);
+    return acp;
+  }
+
+  /** Describes the modes and options of a session. Its slash commands follow once the client knows the session. */
+  async #describe(acp: AcpSession) {
+    const availableCommands = acp.session.slashCommands.map(
+      ({ name, description, argumentHint }) => ({
+        name,
+        description,
+        ...(argumentHint === undefined ? {} : { input: { hint: argumentHint } }),
+      }),
+    );
+    setImmediate(() =>
+      acp.announce({ sessionUpdate: 'available_commands_update', availableCommands }),
+    );
+    return { modes: describeModes(acp), configOptions: await listConfigOptions(acp) };
+  }
+
+  async #openTasks() {
+    const { openTasks } = await loadStoredTasks();
+    const { dataDir, onNotice } = this.#options;
+    return await openTasks({ onNotice, ...(dataDir === null ? {} : { dataDir }) });
+  }
+
+  async #cancel(id: string): Promise<void> {
+    const acp = this.#sessions.get(id);
+    if (acp !== undefined) {
+      acp.cancel();
+      return;
+    }
+    const owner = [...this.#sessions.values()].find((each) => each.hasTask(id));
+    await owner?.cancelTask(id);
+  }
+
+  #find(id: string): AcpSession {
+    const acp = this.#sessions.get(id);
+    if (acp === undefined) throw RequestError.sessionNotFound(id);
+    return acp;
+  }
+
+  async #close(id: string): Promise<void> {
+    const acp = this.#sessions.get(id);
+    this.#sessions.delete(id);
+    await acp?.close();
+  }
+}
+
+/** The fields of requests that name the place of a session. */
+interface SessionPlace {
+  readonly cwd: string;
+  readonly additionalDirectories?: readonly string[];
+  readonly mcpServers?: readonly McpServer[];
+}

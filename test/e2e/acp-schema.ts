@@ -1,0 +1,66 @@
+import { Validator } from '@cfworker/json-schema';
+import { readFileSync } from 'node:fs';
+import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
+import type { AcpClient } from './acp-client.ts';
+
+/** `stable`: what every client understands; `unstable`: what a client has to ask for in addition. */
+type SchemaName = 'stable' | 'unstable';
+
+const FILES: Readonly<Record<SchemaName, string>> = {
+  stable: 'schema.json',
+  unstable: 'schema.unstable.json',
+};
+
+const DEFINITIONS = new Map<SchemaName, JsonObject>();
+
+function readDefinitions(name: SchemaName): JsonObject {
+  const known = DEFINITIONS.get(name);
+  if (known !== undefined) return known;
+  const url = import.meta.resolve(`@agentclientprotocol/sdk/schema/v1/${FILES[name]}`);
+  const schema: unknown = JSON.parse(readFileSync(new URL(url), 'utf8'));
+  const definitions = isJsonObject(schema) ? schema['$defs'] : undefined;
+  if (!isJsonObject(definitions)) throw new Error('the schema has no definitions');
+  DEFINITIONS.set(name, definitions);
+  return definitions;
+}
+
+/** Finds the definition of the parameters or of the result of a method. */
+function findDefinition(name: SchemaName, method: string, kind: 'params' | 'result'): string {
+  const found = Object.entries(readDefinitions(name)).find(
+    ([key, value]) =>
+      isJsonObject(value) &&
+      value['x-method'] === method &&
+      key.endsWith('Response') === (kind === 'result'),
+  );
+  if (found === undefined) throw new Error(`the ${name} schema has no ${kind} for ${method}`);
+  return found[0];
+}
+
+/** Returns what the schema of the protocol has against the messages of Muster on the wire, one by one; empty: nothing. */
+export function findSchemaErrors(
+  { wire }: Pick<AcpClient, 'wire'>,
+  name: SchemaName = 'stable',
+): readonly string[] {
+  const requested = new Map<unknown, string>();
+  for (const { from, message } of wire) {
+    if (from === 'client' && 'method' in message && 'id' in message)
+      requested.set(message.id, message.method);
+  }
+  return wire.flatMap(({ from, message }) => {
+    if (from !== 'agent') return [];
+    if ('method' in message) {
+      if (message.method.startsWith('$/')) return [];
+      return check(name, findDefinition(name, message.method, 'params'), message.params);
+    }
+    const method = requested.get(message.id);
+    if (method === undefined) return [`an answer to no request: ${JSON.stringify(message)}`];
+    if (!('result' in message)) return [];
+    return check(name, findDefinition(name, method, 'result'), message.result);
+  });
+}
+
+function check(name: SchemaName, definition: string, value: unknown): readonly string[] {
+  const schema = { $defs: readDefinitions(name), $ref: `#/$defs/${definition}` };
+  const { errors } = new Validator(schema, '2020-12', false).validate(value);
+  return errors.map(({ instanceLocation, error }) => `${definition}${instanceLocation}: ${error}`);
+}
