@@ -341,6 +341,8 @@ export interface ToolContext extends FileAccess {
   readonly code?: CodePort;
   /** Lets the MCP server of the call speak to the user. Absent for other tools. */
   readonly server?: ServerPort;
+  /** The editor of the user. Absent if there is none, and in workspaces, whose files no editor has open. */
+  readonly editor?: EditorPort;
   /** Adds images and documents to the result. Absent if the result cannot have attachments. */
   readonly attach?: AttachPort;
   /**
@@ -348,6 +350,17 @@ export interface ToolContext extends FileAccess {
    * if the call has an output.
    */
   progress(line: string, lines?: readonly string[]): void;
+}
+
+/** The files that the user has open in an editor. */
+export interface EditorPort {
+  /**
+   * Resolves to the text that the editor has for a file, which need not be saved; null: the editor does not serve the file or does
+   * not answer. `path`: absolute, without links.
+   */
+  read(path: string, signal: AbortSignal): Promise<string | null>;
+  /** Gives the editor a new text for a file, and has it save the text. Rejects if it cannot. Absent if it only reads. */
+  write?(path: string, text: string, signal: AbortSignal): Promise<void>;
 }
 
 /** A question that a call asks a model apart from the conversation. */

@@ -1,4 +1,5 @@
 import {
+  RequestError,
   client,
   methods,
   ndJsonStream,
@@ -16,6 +17,7 @@ import {
 } from '@agentclientprotocol/sdk/unstable';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { BIN } from './muster.ts';
 import type { World } from './world.ts';
@@ -27,6 +29,10 @@ export interface AcpClientOptions {
   readonly capabilities?: ClientCapabilities;
   /** Returns the id of the option to choose. Default: the first one. */
   readonly choose?: Choose;
+  /** The texts that the editor has for its files, by path. They change when Muster changes them. */
+  readonly files?: Map<string, string>;
+  /** Saves a text that Muster gave. Default: it is written as it is. */
+  readonly save?: (path: string, text: string) => void;
   readonly elicit?: (request: CreateElicitationRequest) => CreateElicitationResponse;
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -92,6 +98,17 @@ export class AcpClient {
           ? { outcome: { outcome: 'cancelled' } }
           : { outcome: { outcome: 'selected', optionId: chosen } };
       })
+      .onRequest(methods.client.fs.readTextFile, ({ params }) => {
+        const content = options.files?.get(params.path);
+        if (content === undefined) throw RequestError.resourceNotFound(params.path);
+        return { content };
+      })
+      .onRequest(methods.client.fs.writeTextFile, ({ params: { path, content } }) => {
+        options.files?.set(path, content);
+        if (options.save === undefined) writeFileSync(path, content);
+        else options.save(path, content);
+        return {};
+      })
       .onRequest(
         methods.client.elicitation.create,
         ({ params }) => options.elicit?.(params) ?? { action: 'cancel' },
@@ -102,7 +119,10 @@ export class AcpClient {
       });
     const initialized = await connection.agent.request(methods.agent.initialize, {
       protocolVersion: 1,
-      clientCapabilities: options.capabilities ?? {},
+      clientCapabilities: {
+        ...options.capabilities,
+        ...(options.files === undefined ? {} : { fs: { readTextFile: true, writeTextFile: true } }),
+      },
       clientInfo: { name: 'test', version: '1' },
     });
     return new AcpClient({

@@ -519,6 +519,53 @@ describe('muster acp', () => {
     expect(readFileSync(join(workspace, 'CLAUDE.md'), 'utf8')).toBe('x\n');
   });
 
+  it('reads and changes the text that the editor has, which is not saved', async () => {
+    await using world = await openWorld({
+      files: { 'a.txt': 'one\r\ntwo\r\n', 'b.txt': 'same\n' },
+      script: (request) =>
+        [
+          {
+            toolCalls: [
+              { name: 'Read', input: { file_path: 'a.txt' } },
+              { name: 'Read', input: { file_path: 'b.txt' } },
+              bash('cat a.txt'),
+            ],
+          },
+          {
+            toolCalls: [
+              {
+                name: 'Edit',
+                input: { file_path: 'a.txt', old_string: 'changed', new_string: 'edited' },
+              },
+            ],
+          },
+        ][toolResultRounds(request)] ?? {
+          text: request.messages
+            .flatMap(({ toolResults }) => toolResults.map(({ text }) => text))
+            .join('\n'),
+        },
+    });
+    const path = join(world.sandbox.workspace, 'a.txt');
+    const files = new Map([
+      [path, 'one\nchanged\n'],
+      [join(world.sandbox.workspace, 'b.txt'), 'same\n'],
+    ]);
+    const editor = await connect(world, { files, args: ['--permission-mode', 'acceptEdits'] });
+    const { sessionId } = await editor.newSession(world);
+    await editor.prompt(sessionId, 'Edit it.');
+    const text = editor.text(sessionId);
+    expect(text).toContain(
+      "2\tchanged\n[this is the text in the user's editor, which is not saved: commands and searches see the file on the disk]",
+    );
+    expect(text).toContain('1\tsame\n');
+    expect(text.match(/which is not saved/g)).toHaveLength(1);
+    expect(text).toContain('two');
+    expect(readFileSync(path, 'utf8')).toBe('one\r\nedited\r\n');
+    const receipt = await world.run(['tasks', 'show', sessionId, '--json']);
+    expect(receipt.stdout).toContain(path);
+    expect(findSchemaErrors(editor)).toEqual([]);
+  });
+
   it('has the tools of the MCP servers of the client', async () => {
     await using world = await openWorld({
       script: (request) =>

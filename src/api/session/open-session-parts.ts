@@ -265,6 +265,7 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
     changes: changes.load,
     sandbox: announceMissingSandbox(sandbox, { kind, onNotice }),
     inbox,
+    ...(options.editor === undefined ? {} : { editor: options.editor }),
     ...(telemetry === null ? {} : { traceparent: telemetry.traceparentOf }),
     onEvent: (event, source) => {
       telemetry?.push(event, source.tree);

@@ -6,6 +6,7 @@ import type { PermissionMode } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskSource } from '../../protocol/task.ts';
+import type { EditorPort } from '../../protocol/tool.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { FlagValue } from '../../config/text-layer.ts';
 import type { TrustDecision } from '../../trust/project-trust.ts';
@@ -70,6 +71,11 @@ export interface SessionOptions {
    * directory). Default: `log.level` decides what is written, if `log.file` is set.
    */
   readonly debug?: boolean;
+  /**
+   * The editor in which the user has files open. Tools read its texts instead of those on the disk, and change a file that is not
+   * saved through it. Default: there is none.
+   */
+  readonly editor?: EditorPort;
   /** The tools, models and texts of the program that opens the session. Default: none. */
   readonly program?: ProgramParts;
   /** The environment variables. Default: those of the process. */

@@ -102,6 +102,7 @@ export function createToolContext(
     ...(web === undefined ? {} : { web }),
     ...(server === undefined ? {} : { server }),
     ...(code === undefined ? {} : { code }),
+    ...(deps.editor === undefined || spec.workspace !== undefined ? {} : { editor: deps.editor }),
     askModel: async (question) =>
       (await import('../turn/request-apart.ts')).requestApart(
         deps,

@@ -15,7 +15,7 @@ import type { ClaimFlag } from '../../protocol/result.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
-import type { AnyTool, ByteFilter } from '../../protocol/tool.ts';
+import type { AnyTool, ByteFilter, EditorPort } from '../../protocol/tool.ts';
 import type { McpPort } from '../../protocol/mcp.ts';
 import type { LanguagePort } from '../../protocol/languages.ts';
 import type { WebAccess } from '../../protocol/web.ts';
@@ -193,6 +193,8 @@ export interface EngineDeps {
    * is one.
    */
   readonly traceparent?: (spec: TaskSpec, callId: string) => string;
+  /** The editor in which the user has files open. Default: there is none. */
+  readonly editor?: EditorPort;
   /** The questions of tasks to people. */
   readonly inbox: Inbox;
   /** Called for each event after it has been written, with the id of the top task of the tree and the new state. */

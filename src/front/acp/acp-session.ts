@@ -10,7 +10,6 @@ import {
 import { loadConversations, type QuotedItems, type Run, type Session } from '../../api/index.ts';
 import { deferred, type Deferred } from '../../base/async.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
-import { newId } from '../../base/ids.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { modelName } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
@@ -29,8 +28,9 @@ export interface AcpSessionOptions {
   readonly session: Session;
   readonly client: AgentContext;
   readonly features: ClientFeatures;
-  /** The id of a conversation that exists. Default: a new one begins with the first prompt. */
-  readonly id?: string;
+  readonly id: string;
+  /** True if the conversation exists. Otherwise it begins with the first prompt. */
+  readonly hasBegun: boolean;
   /** The conversation of which this one becomes a copy with the first prompt. Default: none. */
   readonly forkOf?: { readonly id: string; readonly at: number };
   readonly onNotice: (line: string) => void;
@@ -64,11 +64,11 @@ export class AcpSession {
   #starting: Promise<unknown> = Promise.resolve();
 
   constructor(options: AcpSessionOptions) {
-    const { session, client, features, id } = options;
+    const { session, client, features } = options;
     this.#options = options;
     this.session = session;
-    this.id = id ?? newId();
-    this.#hasBegun = id !== undefined;
+    this.id = options.id;
+    this.#hasBegun = options.hasBegun;
     this.#fork = options.forkOf;
     this.#mode = session.mode;
     this.#updates = this.#createUpdates({ isReplay: false });

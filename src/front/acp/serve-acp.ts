@@ -9,9 +9,12 @@ import {
 } from '@agentclientprotocol/sdk/unstable';
 import { isAbsolute } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { loadStoredTasks, type Session } from '../../api/index.ts';
+import { loadStoredTasks, type Session, type SessionOptions } from '../../api/index.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { UsageError } from '../../base/errors.ts';
-import { AcpSession } from './acp-session.ts';
+import { newId } from '../../base/ids.ts';
+import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
+import { createClientEditor } from './client-editor.ts';
 import { readClientFeatures, type ClientFeatures } from './client-features.ts';
 import { toServerTables } from './client-servers.ts';
 import { describeModes, findMode, listConfigOptions, setConfigOption } from './config-options.ts';
@@ -27,6 +30,8 @@ export interface OpenSessionRequest {
   readonly addDirs: readonly string[];
   /** The tables `[mcp.NAME]` of the servers of the client. */
   readonly servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** The editor that has files open. Default: there is none. */
+  readonly editor?: SessionOptions['editor'];
 }
 
 export interface ServeAcpOptions {
@@ -164,71 +169,72 @@ class AcpServer {
   }
 
   /** Opens a session in a directory. Rejects with the error `auth_required` if no model is configured. */
-  async #open({
-    cwd,
-    additionalDirectories = [],
-    mcpServers = [],
-  }: SessionPlace): Promise<Session> {
+  async #open(
+    { cwd, additionalDirectories = [], mcpServers = [] }: SessionPlace,
+    editor?: OpenSessionRequest['editor'],
+  ): Promise<Session> {
     for (const path of [cwd, ...additionalDirectories]) {
       if (!isAbsolute(path))
         throw new UsageError(`the path ${JSON.stringify(path)} is not absolute`);
     }
-    const servers = toServerTables(mcpServers);
     const session = await this.#options.openSession({
       cwd,
       addDirs: additionalDirectories,
-      servers,
+      servers: toServerTables(mcpServers),
+      ...dropMissing({ editor }),
     });
     if (!session.offlineByDefault || this.#isOfflineAllowed) return session;
     await session.close();
     throw RequestError.authRequired(undefined, NO_MODEL);
   }
 
+  /** Opens a session for a conversation of the client. `check` rejects a conversation that it cannot have. */
+  async #add(
+    place: SessionPlace,
+    client: AgentContext,
+    conversation: Pick<AcpSessionOptions, 'id' | 'hasBegun' | 'forkOf'>,
+    check: (session: Session) => void = () => {},
+  ): Promise<AcpSession> {
+    const { onNotice } = this.#options;
+    const features = this.#features;
+    const { id: sessionId } = conversation;
+    const roots = [place.cwd, ...(place.additionalDirectories ?? [])];
+    const editor = createClientEditor({ client, features, sessionId, roots });
+    const session = await this.#open(place, editor);
+    try {
+      check(session);
+      const acp = new AcpSession({ session, client, features, onNotice, ...conversation });
+      this.#sessions.set(acp.id, acp);
+      return acp;
+    } catch (thrown) {
+      await session.close();
+      throw thrown;
+    }
+  }
+
   async #new(place: SessionPlace, client: AgentContext): Promise<NewSessionResponse> {
-    const session = await this.#open(place);
-    const acp = this.#add(session, client);
+    const acp = await this.#add(place, client, { id: newId(), hasBegun: false });
     return { sessionId: acp.id, ...(await this.#describe(acp)) };
   }
 
   async #reopen(id: string, place: SessionPlace, client: AgentContext): Promise<AcpSession> {
     await this.#close(id);
-    const session = await this.#open(place);
-    try {
-      checkConversation(session, id);
-      return this.#add(session, client, { id });
-    } catch (thrown) {
-      await session.close();
-      throw thrown;
-    }
+    return await this.#add(place, client, { id, hasBegun: true }, (session) =>
+      checkConversation(session, id),
+    );
   }
 
   async #fork(id: string, place: SessionPlace, client: AgentContext): Promise<NewSessionResponse> {
-    const session = await this.#open(place);
-    try {
-      checkConversation(session, id);
-      let at = 0;
-      session.store.scan(id, ({ seq }) => (at = seq));
-      const acp = this.#add(session, client, { forkOf: { id, at } });
-      return { sessionId: acp.id, ...(await this.#describe(acp)) };
-    } catch (thrown) {
-      await session.close();
-      throw thrown;
-    }
+    const at = await this.#findEnd(id);
+    const fork = { id: newId(), hasBegun: false, forkOf: { id, at } };
+    const acp = await this.#add(place, client, fork, (session) => checkConversation(session, id));
+    return { sessionId: acp.id, ...(await this.#describe(acp)) };
   }
 
-  #add(
-    session: Session,
-    client: AgentContext,
-    conversation: {
-      readonly id?: string;
-      readonly forkOf?: { readonly id: string; readonly at: number };
-    } = {},
-  ): AcpSession {
-    const { onNotice } = this.#options;
-    const features = this.#features;
-    const acp = new AcpSession({ session, client, features, onNotice, ...conversation });
-    this.#sessions.set(acp.id, acp);
-    return acp;
+  /** Returns the number of the newest event of a conversation. */
+  async #findEnd(id: string): Promise<number> {
+    const tasks = await this.#openTasks();
+    return tasks.state(id).lastSeq;
   }
 
   /** Describes the modes and options of a session. Its slash commands follow once the client knows the session. */

@@ -1,3 +1,4 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import { loadSessions } from '../../api/index.ts';
 import { reserveStdout } from '../../sys/print.ts';
 import { printNotice } from './output.ts';
@@ -25,13 +26,14 @@ export async function runAcpServer(flags: SessionFlags): Promise<number> {
     await serveAcp({
       input: process.stdin,
       output,
-      openSession: async ({ cwd, addDirs, servers }) => {
+      openSession: async ({ cwd, addDirs, servers, editor }) => {
         const session = await openSession({
           ...options,
           cwd,
           addDirs: [...(options.addDirs ?? []), ...addDirs],
           questions: 'wait',
           attended: true,
+          ...dropMissing({ editor }),
           ...(Object.keys(servers).length === 0
             ? {}
             : { program: { ...NO_PROGRAM_PARTS, config: { mcp: servers } } }),

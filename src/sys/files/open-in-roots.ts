@@ -34,6 +34,8 @@ export interface OpenFile {
   /** Absolute, without links. */
   readonly real: string;
   readonly stats: BigIntStats;
+  /** The content that the user has not saved in an editor yet. It counts instead of that on the disk. Default: there is none. */
+  readonly unsaved?: Buffer;
 }
 
 /**

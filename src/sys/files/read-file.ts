@@ -29,6 +29,10 @@ export async function withFile<T>(
 
 /** Yields the bytes of an open file in chunks. A chunk is valid only until the next chunk is requested. */
 export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGenerator<Buffer> {
+  if (file.unsaved !== undefined) {
+    if (file.unsaved.length > 0) yield file.unsaved;
+    return;
+  }
   // The buffer has one byte more than the file, so that one read finds the end.
   const wanted = Number(file.stats.size) + 1;
   const size = Math.min(Math.max(wanted, SMALL_CHUNK_BYTES), CHUNK_BYTES);

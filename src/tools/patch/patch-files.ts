@@ -4,7 +4,8 @@ import type { ProposedEdit } from '../../protocol/question.ts';
 import type { FileChange, ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { displayPath, toAbsolutePath } from '../../sys/files/paths.ts';
 import { requirePathInRoots } from '../../sys/files/open-in-roots.ts';
-import { readFullFile, type FullFile } from '../../sys/files/read-file.ts';
+import type { FullFile } from '../../sys/files/read-file.ts';
+import { readWithUnsaved } from '../shared/editor-text.ts';
 import {
   permissionBits,
   refuseRedactionMark,
@@ -207,7 +208,7 @@ async function readExisting(
 ): Promise<ExistingFile | null> {
   try {
     const options = { maxBytes: MAX_EDIT_BYTES, signal: context.signal };
-    const full = await readFullFile(path, context, options);
+    const full = await readWithUnsaved(path, context, options);
     const { real } = full.file;
     requireNotStale(path, { real, hash: full.hash }, context);
     const isKnown = context.files.seen(real) === full.hash;

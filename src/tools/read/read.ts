@@ -21,6 +21,7 @@ import {
   detectBinaryKind,
   SAMPLE_BYTES,
 } from '../shared/file-text.ts';
+import { withUnsaved } from '../shared/editor-text.ts';
 import { failure } from '../shared/output.ts';
 import { addPathSuggestion } from '../shared/path-suggestions.ts';
 import {
@@ -110,6 +111,8 @@ const ENCODING_NOTES: Readonly<Record<TextEncoding, string | null>> = {
   'windows-1252':
     '[the file is not UTF-8: read as windows-1252 (Latin-1), which Edit and Write keep]',
 };
+const UNSAVED_NOTE =
+  "[this is the text in the user's editor, which is not saved: commands and searches see the file on the disk]";
 const INVALID_BYTES_NOTE = '[not valid UTF-8: invalid bytes are shown as \uFFFD]';
 
 export const readTool = defineBuiltinTool({
@@ -138,7 +141,8 @@ export const readTool = defineBuiltinTool({
     const { column, cell_id: cellId } = input;
     const { first, count } = resolveLineRange(input, DEFAULT_LINES);
     try {
-      return await withFile(path, context, async (file) => {
+      return await withFile(path, context, async (opened) => {
+        const file = await withUnsaved(opened, context);
         if (column !== undefined) return await readPiece(file, { line: first, column }, context);
         const cells = await readCells(file, { first, count, cellId }, context);
         return cells ?? (await readLines(file, { first, count }, context));
@@ -287,9 +291,9 @@ async function scanFile(
 }
 
 function createTextOutput(file: OpenFile, { hash, encoding }: FileScan, text: string): ToolOutput {
-  const note = ENCODING_NOTES[encoding];
+  const notes = [ENCODING_NOTES[encoding], file.unsaved === undefined ? null : UNSAVED_NOTE];
   return {
-    text: note === null ? text : `${text}\n${note}`,
+    text: [text, ...notes.filter((note) => note !== null)].join('\n'),
     facts: { read: [{ path: file.real, hash }] },
   };
 }

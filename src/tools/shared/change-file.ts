@@ -1,15 +1,17 @@
 import { closeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { atScopeEnd } from '../../base/at-scope-end.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { MusterError } from '../../base/errors.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { FileChange, ToolContext } from '../../protocol/tool.ts';
 import { holdDirectory } from '../../sys/files/held-directory.ts';
 import { openHeldFile } from '../../sys/files/open-in-roots.ts';
 import { displayPath } from '../../sys/files/paths.ts';
-import { readFullFile, hashContent, type FullFile } from '../../sys/files/read-file.ts';
+import { hashContent, type FullFile } from '../../sys/files/read-file.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { writeFileInRoots, type LostProperty } from '../../sys/files/write-file.ts';
+import { readWithUnsaved, writeThroughEditor } from './editor-text.ts';
 import { MAX_EDIT_BYTES, readOpenFile } from './file-text.ts';
 
 /**
@@ -25,7 +27,7 @@ export async function readForChange(path: string, context: ToolContext): Promise
 async function readExisting(path: string, context: ToolContext): Promise<FullFile> {
   try {
     const options = { maxBytes: MAX_EDIT_BYTES, signal: context.signal };
-    return await readFullFile(path, context, options);
+    return await readWithUnsaved(path, context, options);
   } catch (thrown) {
     if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND')
       requireNotRemoved(path, context);
@@ -133,6 +135,13 @@ export async function writeChange(
     await context.keepFormer?.(before.bytes);
   }
   context.files.willWrite(real ?? path, after);
+  if (before !== 'nothing' && before.file.unsaved !== undefined) {
+    const written = await writeThroughEditor(before.file.real, content, context);
+    const unread = written.isAsGiven ? content.isUnread : (true as const);
+    if (unread === undefined) context.files.remember(before.file.real, written.hash);
+    const change = { path: before.file.real, before: before.hash, after: written.hash };
+    return { change: { ...change, ...dropMissing({ unread }) }, lost: written.note };
+  }
   const { isUnread, mode } = content;
   const options = mode === undefined ? {} : { mode };
   const written = await writeFileInRoots(path, context, bytes, expected, options);
