@@ -519,6 +519,61 @@ describe('muster acp', () => {
     expect(readFileSync(join(workspace, 'CLAUDE.md'), 'utf8')).toBe('x\n');
   });
 
+  it('keeps the call of a command in the background open until the command ends', async () => {
+    await using world = await openWorld({
+      script: (request) =>
+        [
+          {
+            toolCalls: [
+              {
+                name: 'Bash',
+                input: { command: 'sleep 0.5; exit 3', run_in_background: true },
+              },
+            ],
+          },
+        ][toolResultRounds(request)] ?? { text: 'Started.', delayMs: 1_500 },
+    });
+    const editor = await connect(world, { args: ['--permission-mode', 'autonomous'] });
+    const { sessionId } = await editor.newSession(world);
+    await editor.prompt(sessionId, 'Start it.');
+    await waitUntilPasses(() => {
+      const updates = editor.updates(sessionId, 'tool_call_update');
+      expect(updates.flatMap(({ status }) => status ?? [])).toEqual(['in_progress', 'failed']);
+      expect(JSON.stringify(updates.at(-1)?.content)).toContain('ended with exit code 3');
+    });
+    expect(findSchemaErrors(editor)).toEqual([]);
+  });
+
+  it('asks whether a plan may be carried out, and reports the mode that follows', async () => {
+    await using world = await openWorld({
+      script: (request) =>
+        [{ toolCalls: [{ name: 'ExitPlanMode', input: { plan: '# Plan\n\nDo it.' } }] }][
+          toolResultRounds(request)
+        ] ?? { text: 'Done.' },
+    });
+    const editor = await connect(world, {
+      args: ['--permission-mode', 'plan'],
+      choose: ({ options }) => options[1]?.optionId ?? '',
+    });
+    const { sessionId } = await editor.newSession(world);
+    await editor.prompt(sessionId, 'Plan it.');
+    expect(editor.permissions).toMatchObject([
+      {
+        toolCall: { kind: 'switch_mode', content: [{ content: { text: '# Plan\n\nDo it.' } }] },
+        options: [
+          { optionId: 'approve' },
+          { optionId: 'approve-edits' },
+          { optionId: 'reject' },
+          { optionId: 'words' },
+        ],
+      },
+    ]);
+    expect(editor.updates(sessionId, 'current_mode_update')).toEqual([
+      { sessionUpdate: 'current_mode_update', currentModeId: 'acceptEdits' },
+    ]);
+    expect(findSchemaErrors(editor)).toEqual([]);
+  });
+
   it('reads and changes the text that the editor has, which is not saved', async () => {
     await using world = await openWorld({
       files: { 'a.txt': 'one\r\ntwo\r\n', 'b.txt': 'same\n' },

@@ -2,6 +2,7 @@ import type { SessionUpdate, ToolCallUpdate } from '@agentclientprotocol/sdk/uns
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { toolCalls } from '../../protocol/message.ts';
 import type { FileChange } from '../../protocol/tool.ts';
+import { describeShellEnd } from '../../api/index.ts';
 import { toClientCallId, type ShownTask, type ShownTasks } from './shown-tasks.ts';
 import {
   describeCall,
@@ -34,7 +35,7 @@ export function announceCalls(
   for (const { id, name, input } of toolCalls(message)) {
     const toolCallId = toClientCallId(spec.id, id);
     if (calls.has(toolCallId)) continue;
-    calls.add(toolCallId);
+    calls.set(toolCallId, name);
     const shown = describeCall(name, input, spec.cwd);
     const origin = tasks.describeCallOrigin(spec, name);
     const update = { sessionUpdate: 'tool_call', toolCallId, status: 'pending' } as const;
@@ -56,7 +57,7 @@ export function startCall(
   const update: SessionUpdate = calls.has(toolCallId)
     ? { sessionUpdate: 'tool_call_update', status: 'in_progress', ...fields }
     : { sessionUpdate: 'tool_call', status: 'in_progress', ...fields };
-  calls.add(toolCallId);
+  calls.set(toolCallId, tool);
   const progress =
     spec.parent === null || tasks.hasChildSessions
       ? []
@@ -124,7 +125,21 @@ export function endDelegation(
   return updates;
 }
 
-/** Updates the call that has started a task. */
+/** Ends the call that has started a command in the background. */
+export function endShell(
+  tasks: ShownTasks,
+  { shell, end, exitCode }: Event<'shell.ended'>,
+): readonly ClientUpdate[] {
+  const text = `The command ${describeShellEnd({ how: end, exitCode })}.`;
+  const updates = updateDelegation(tasks, shell, {
+    status: exitCode === 0 ? 'completed' : 'failed',
+    content: toResultContent(text),
+  });
+  tasks.endDelegation(shell);
+  return updates;
+}
+
+/** Updates the call that has started a task or a command in the background. */
 export function updateDelegation(
   tasks: ShownTasks,
   child: string,
@@ -133,17 +148,18 @@ export function updateDelegation(
   const delegation = tasks.delegationOf(child);
   const sender = delegation === undefined ? undefined : tasks.get(delegation.task);
   if (delegation === undefined || sender === undefined) return [];
-  return updateCall(tasks, sender, { callId: delegation.callId, tool: 'Task' }, fields);
+  return updateCall(tasks, sender, { callId: delegation.callId }, fields);
 }
 
 function updateCall(
   tasks: ShownTasks,
   { spec, calls }: ShownTask,
-  { callId, tool }: { readonly callId: string; readonly tool: string },
+  { callId }: { readonly callId: string },
   fields: Pick<ToolCallUpdate, 'status' | 'content' | 'locations' | 'title'>,
 ): readonly ClientUpdate[] {
   const toolCallId = toClientCallId(spec.id, callId);
-  if (!calls.has(toolCallId)) return [];
+  const tool = calls.get(toolCallId);
+  if (tool === undefined) return [];
   const origin = tasks.describeCallOrigin(spec, tool);
   const update = { sessionUpdate: 'tool_call_update', toolCallId, ...fields, ...origin } as const;
   return [{ sessionId: tasks.sessionOf(spec.id), update }];

@@ -90,6 +90,11 @@ export class SessionUpdates {
         return [];
       case 'child.ended':
         return calls.endDelegation(this.#tasks, event);
+      case 'shell.started':
+        this.#tasks.addDelegation(event.shell, { task: event.task, callId: event.callId });
+        return [];
+      case 'shell.ended':
+        return calls.endShell(this.#tasks, event);
       case 'task.resumed':
       case 'question.answered':
         return this.#announceState(task, { state: 'running' });

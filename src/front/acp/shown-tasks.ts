@@ -12,11 +12,11 @@ export interface ShownTask {
   messageId: string;
   /** The text of the newest answer. */
   answer: string;
-  /** The ids of the calls that the client knows. */
-  readonly calls: Set<string>;
+  /** The calls that the client knows, by their ids there, with their tools. */
+  readonly calls: Map<string, string>;
 }
 
-/** A call that has started a task which has not ended. */
+/** A call that has started a task, or a command in the background, which has not ended. */
 export interface Delegation {
   readonly task: string;
   readonly callId: string;
@@ -59,7 +59,7 @@ export class ShownTasks {
       hasSentThoughts: false,
       messageId: `${spec.id}:0`,
       answer: '',
-      calls: new Set<string>(),
+      calls: new Map<string, string>(),
     };
     this.#tasks.set(spec.id, task);
     return task;
@@ -75,6 +75,7 @@ export class ShownTasks {
     return this.sessionOf(id) === id;
   }
 
+  /** Notes that a call has started a task or a command. `child`: the id of the task or the command. */
   addDelegation(child: string, delegation: Delegation): void {
     this.#delegations.set(child, delegation);
   }
@@ -83,12 +84,12 @@ export class ShownTasks {
     this.#delegations.delete(child);
   }
 
-  /** Returns the call that has started a task; undefined if the task has ended. */
+  /** Returns the call that has started a task or a command; undefined if that has ended. */
   delegationOf(child: string): Delegation | undefined {
     return this.#delegations.get(child);
   }
 
-  /** Returns whether a task that a call has started has not ended. */
+  /** Returns whether something that a call has started has not ended. */
   isDelegating({ task, callId }: Delegation): boolean {
     return [...this.#delegations.values()].some(
       (each) => each.task === task && each.callId === callId,
