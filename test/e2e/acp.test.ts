@@ -421,6 +421,10 @@ describe('muster acp', () => {
     const { sessionId } = await editor.newSession(world);
     await editor.prompt(sessionId, 'Delegate.');
     expect(editor.permissions).toEqual([]);
+    await waitUntilPasses(() => {
+      const contents = editor.updates(sessionId, 'tool_call_update').map(({ content }) => content);
+      expect(JSON.stringify(contents)).toContain('Waits for an answer: Bash touch made');
+    });
     // The task may ask only after the next prompt has ended, and then with the one after it.
     await waitUntilPasses(async () => {
       await editor.prompt(sessionId, 'And?');

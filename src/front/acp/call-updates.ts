@@ -1,6 +1,7 @@
 import type { SessionUpdate, ToolCallUpdate } from '@agentclientprotocol/sdk/unstable';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { toolCalls } from '../../protocol/message.ts';
+import { questionSubject } from '../../protocol/question.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import { describeShellEnd } from '../../api/index.ts';
 import { toClientCallId, type ShownTask, type ShownTasks } from './shown-tasks.ts';
@@ -109,6 +110,18 @@ export function reportProgress(
   const content = toResultContent(lines.join('\n'));
   const update = { sessionUpdate: 'tool_call_update', toolCallId, content } as const;
   return [{ sessionId: tasks.sessionOf(spec.id), update }];
+}
+
+/**
+ * Shows the question of a subagent in the call that has started it. The client is asked while it waits for a prompt, which may be
+ * later.
+ */
+export function reportQuestion(
+  tasks: ShownTasks,
+  { task, question }: Event<'question.asked'>,
+): readonly ClientUpdate[] {
+  const text = `Waits for an answer: ${question.tool} ${questionSubject(question)}`;
+  return updateDelegation(tasks, task, { content: toResultContent(text) });
 }
 
 /** Ends the call that has started a task, with the task's answer. */

@@ -99,7 +99,10 @@ export class SessionUpdates {
       case 'question.answered':
         return this.#announceState(task, { state: 'running' });
       case 'question.asked':
-        return this.#announceState(task, { state: 'requires_action' });
+        return [
+          ...this.#announceState(task, { state: 'requires_action' }),
+          ...calls.reportQuestion(this.#tasks, event),
+        ];
       case 'task.ended':
         return this.#announceState(task, toIdleState(event.end.status));
       case 'warning':
