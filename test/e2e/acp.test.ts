@@ -509,6 +509,19 @@ describe('muster acp', () => {
     expect(editor.text(sessionId)).toBe('fine');
   });
 
+  it('shows notices to a client that has declared them', async () => {
+    await using world = await openWorld({
+      files: { '.muster/agents/own.md': '---\ndescription: Own.\n---\nYou are own.\n' },
+      script: () => ({ text: 'fine' }),
+    });
+    const editor = await connect(world, { capabilities: { session: { notices: {} } } });
+    const { sessionId } = await editor.newSession(world);
+    await editor.prompt(sessionId, 'Well?');
+    const notices = editor.updates(sessionId, 'notice').map(({ title }) => title);
+    expect(notices.join('\n')).toContain('muster trust');
+    expect(findSchemaErrors(editor)).toEqual([]);
+  });
+
   it('prints nothing but the protocol on stdout, whatever happens', async () => {
     await using world = await openWorld({ script: () => ({ text: 'fine' }) });
     const { workspace } = world.sandbox;

@@ -9,7 +9,9 @@ import {
 } from '@agentclientprotocol/sdk/unstable';
 import { loadConversations, type QuotedItems, type Run, type Session } from '../../api/index.ts';
 import { deferred, type Deferred } from '../../base/async.ts';
+import { MusterError } from '../../base/errors.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
+import { sanitizeLine } from '../../base/terminal-text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { modelName } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
@@ -33,7 +35,6 @@ export interface AcpSessionOptions {
   readonly hasBegun: boolean;
   /** The conversation of which this one becomes a copy with the first prompt. Default: none. */
   readonly forkOf?: { readonly id: string; readonly at: number };
-  readonly onNotice: (line: string) => void;
 }
 
 /** The time for which the first message waits for MCP servers that have never said which tools they have. */
@@ -142,7 +143,12 @@ export class AcpSession {
     this.#isCancelled = true;
     this.#questions.cancel();
     if (this.#run === null) return;
-    this.session.interrupt(this.id);
+    try {
+      this.session.interrupt(this.id);
+    } catch (thrown) {
+      // The turn has just ended by itself.
+      if (!(thrown instanceof MusterError)) throw thrown;
+    }
   }
 
   /** Stops a subagent with everything below it. */
@@ -170,6 +176,12 @@ export class AcpSession {
   async recall(): Promise<void> {
     for await (const event of replayConversation(this.session.store, this.id))
       this.#updates.add(event);
+  }
+
+  /** Shows a line about the session to a client that shows notices. Others have it in the log of the program. */
+  notice(line: string): void {
+    if (!this.#options.features.hasNotices) return;
+    this.announce({ sessionUpdate: 'notice', severity: 'warning', title: sanitizeLine(line) });
   }
 
   /** Sends an update of the conversation itself. */

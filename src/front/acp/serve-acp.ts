@@ -32,6 +32,8 @@ export interface OpenSessionRequest {
   readonly servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** The editor that has files open. Default: there is none. */
   readonly editor?: SessionOptions['editor'];
+  /** Called with one line for each problem that does not stop the work. */
+  readonly onNotice: (line: string) => void;
 }
 
 export interface ServeAcpOptions {
@@ -163,7 +165,7 @@ class AcpServer {
       throw new UsageError(
         `no authentication method ${JSON.stringify(methodId)}: choose ${CONFIGURED_METHOD} or ${OFFLINE_METHOD}`,
       );
-    const session = await this.#open({ cwd: process.cwd() });
+    const session = await this.#open({ cwd: process.cwd() }, { onNotice: this.#options.onNotice });
     await session.close();
     return {};
   }
@@ -171,7 +173,7 @@ class AcpServer {
   /** Opens a session in a directory. Rejects with the error `auth_required` if no model is configured. */
   async #open(
     { cwd, additionalDirectories = [], mcpServers = [] }: SessionPlace,
-    editor?: OpenSessionRequest['editor'],
+    { editor, onNotice }: Pick<OpenSessionRequest, 'editor' | 'onNotice'>,
   ): Promise<Session> {
     for (const path of [cwd, ...additionalDirectories]) {
       if (!isAbsolute(path))
@@ -181,6 +183,7 @@ class AcpServer {
       cwd,
       addDirs: additionalDirectories,
       servers: toServerTables(mcpServers),
+      onNotice,
       ...dropMissing({ editor }),
     });
     if (!session.offlineByDefault || this.#isOfflineAllowed) return session;
@@ -195,16 +198,26 @@ class AcpServer {
     conversation: Pick<AcpSessionOptions, 'id' | 'hasBegun' | 'forkOf'>,
     check: (session: Session) => void = () => {},
   ): Promise<AcpSession> {
-    const { onNotice } = this.#options;
     const features = this.#features;
     const { id: sessionId } = conversation;
+    // The client learns of the session with the answer to its request, and can be told nothing before.
+    const early: string[] = [];
+    const onNotice = (line: string): void => {
+      this.#options.onNotice(line);
+      const acp = this.#sessions.get(sessionId);
+      if (acp === undefined) early.push(line);
+      else acp.notice(line);
+    };
     const roots = [place.cwd, ...(place.additionalDirectories ?? [])];
     const editor = createClientEditor({ client, features, sessionId, roots });
-    const session = await this.#open(place, editor);
+    const session = await this.#open(place, { onNotice, ...dropMissing({ editor }) });
     try {
       check(session);
-      const acp = new AcpSession({ session, client, features, onNotice, ...conversation });
+      const acp = new AcpSession({ session, client, features, ...conversation });
       this.#sessions.set(acp.id, acp);
+      setImmediate(() => {
+        for (const line of early) acp.notice(line);
+      });
       return acp;
     } catch (thrown) {
       await session.close();

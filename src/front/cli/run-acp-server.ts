@@ -26,13 +26,14 @@ export async function runAcpServer(flags: SessionFlags): Promise<number> {
     await serveAcp({
       input: process.stdin,
       output,
-      openSession: async ({ cwd, addDirs, servers, editor }) => {
+      openSession: async ({ cwd, addDirs, servers, editor, onNotice }) => {
         const session = await openSession({
           ...options,
           cwd,
           addDirs: [...(options.addDirs ?? []), ...addDirs],
           questions: 'wait',
           attended: true,
+          onNotice,
           ...dropMissing({ editor }),
           ...(Object.keys(servers).length === 0
             ? {}
