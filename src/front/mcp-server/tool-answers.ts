@@ -116,8 +116,8 @@ export function sentAnswer(id: string, how: 'sent' | 'continued'): CallToolResul
 
 /** Answers with the tasks that were started. */
 export function listAnswer(tasks: readonly ServedTask[]): CallToolResult {
-  const rows = tasks.map(({ id, agent, description, result }) => {
-    return { task_id: id, agent, description, status: result?.data.status ?? 'running' };
+  const rows = tasks.map(({ id, agent, description, status }) => {
+    return { task_id: id, agent, description, status };
   });
   const lines = rows.map((row) => `${row.task_id} ${row.status} ${row.agent}: ${row.description}`);
   const text = lines.length === 0 ? 'No task was started through this server.' : lines.join('\n');
