@@ -71,11 +71,14 @@ export type ServingSession = Pick<
 
 /** The tasks that one client of the server has started. It reaches no other task. */
 export class ServedTasks {
+  /** False if several clients share the tasks, so that a client may reach a task only by its id. */
+  readonly areListed: boolean;
   readonly #session: ServingSession;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(session: ServingSession) {
+  constructor(session: ServingSession, options: { readonly areListed: boolean }) {
     this.#session = session;
+    this.areListed = options.areListed;
   }
 
   /** Starts a task. Throws MusterError if the prompt is empty or there is no such agent. */
@@ -168,9 +171,9 @@ export class ServedTasks {
     }
   }
 
-  /** Lists the tasks, the oldest first. */
+  /** Lists the tasks that the client may see, the oldest first. */
   list(): readonly ServedTask[] {
-    return [...this.#entries.values()].map(describe);
+    return this.areListed ? this.#listEntries().map(describe) : [];
   }
 
   /** Returns a task. Throws MusterError if this client has not started it. */
@@ -188,10 +191,18 @@ export class ServedTasks {
     return this.#readResult(this.#find(id));
   }
 
-  /** Returns the newest open question of a task or of the tasks below it. Throws MusterError. */
+  /** Returns the oldest open question of a task or of the tasks below it. Throws MusterError. */
   question(id: string): Question | undefined {
     const { agents } = this.#find(id);
     return this.#session.questions().find(({ question }) => agents.has(question.task))?.question;
+  }
+
+  /** Lists the open questions of all tasks, each with the id of the task that this client has started. */
+  openQuestions(): readonly { readonly task: string; readonly question: Question }[] {
+    return this.#session.questions().flatMap(({ question }) => {
+      const entry = this.#listEntries().find(({ agents }) => agents.has(question.task));
+      return entry === undefined ? [] : [{ task: entry.id, question }];
+    });
   }
 
   /** Whether a task is at work, which it is not while it waits for the answer to a question. */
@@ -229,11 +240,11 @@ export class ServedTasks {
   #find(id: string): Entry {
     const entry = this.#entries.get(id);
     if (entry !== undefined) return entry;
-    const known = [...this.#entries.keys()].slice(-5).join(', ');
-    const hint = known === '' ? 'none has been started' : `started: ${known}`;
+    const known = this.list().map((task) => task.id);
+    const hint = known.length === 0 ? '' : `; started: ${known.slice(-5).join(', ')}`;
     throw new MusterError(
       'NOT_FOUND',
-      `no task ${JSON.stringify(id)} was started through this server; ${hint}`,
+      `no task ${JSON.stringify(id)} was started through this server${hint}`,
     );
   }
 }

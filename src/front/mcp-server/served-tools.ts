@@ -1,8 +1,7 @@
 import { fromJsonSchema, type McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import { dropMissing } from '../../base/drop-missing.ts';
 import { createProgressReport } from './progress.ts';
-import type { QuestionAsker } from './question-asker.ts';
-import type { ServedTasks } from './served-tasks.ts';
+import type { ServedClient } from './create-server.ts';
 import {
   endedAnswer,
   failedAnswer,
@@ -18,8 +17,7 @@ import {
 
 export interface ServedToolsParts {
   readonly agents: readonly { readonly name: string; readonly description: string }[];
-  readonly asker: QuestionAsker;
-  readonly tasks: ServedTasks;
+  readonly client: ServedClient;
   /** True if each agent is a tool of its own as well. */
   readonly hasToolPerAgent: boolean;
 }
@@ -58,8 +56,19 @@ const BACKGROUND: JsonSchema = {
   description: 'return at once; read the result with TaskOutput',
 };
 
+/** The parts of a tool that uses tasks. */
+interface TaskToolParts extends ServedToolsParts {
+  /** Reads from a request about a task whether its client can ask, and the answers that it brings. */
+  readonly useRequest: (id: string, context: ServerContext) => void;
+}
+
 /** Registers the tools for tasks with a server. */
-export function registerTools(server: McpServer, parts: ServedToolsParts): void {
+export function registerTools(server: McpServer, served: ServedToolsParts): void {
+  const parts: TaskToolParts = {
+    ...served,
+    useRequest: (id, context) =>
+      served.client.asker.use(id, context, server.server.getClientCapabilities()),
+  };
   for (const tool of [...listTaskTools(parts), ...listControlTools(parts)]) {
     const { name, description, properties, required, outputSchema = RESULT_SCHEMA } = tool;
     const schema = { type: 'object' as const, properties, required, additionalProperties: false };
@@ -78,17 +87,18 @@ export function registerTools(server: McpServer, parts: ServedToolsParts): void 
 }
 
 /** Lists the tools that start tasks. */
-function listTaskTools(parts: ServedToolsParts): readonly ServedTool[] {
-  const { agents, asker, tasks, hasToolPerAgent } = parts;
+function listTaskTools(parts: TaskToolParts): readonly ServedTool[] {
+  const { agents, client, hasToolPerAgent, useRequest } = parts;
+  const { tasks } = client;
   const start = async (
     agent: string,
     input: ToolInput,
     context: ServerContext,
   ): Promise<ToolAnswer> => {
-    asker.use(context);
     // The state is set if the request is repeated with the answer to a question.
     const id =
       context.mcpReq.requestState<string>() ?? tasks.start({ prompt: input.prompt ?? '', agent });
+    useRequest(id, context);
     if (input.run_in_background === true) return runningAnswer(id);
     // Without a time limit, only a cancelled request ends before its task, which ends with it.
     return (await waitFor(parts, id, { context })) ?? endedAnswer(await tasks.stop(id));
@@ -120,8 +130,9 @@ function listTaskTools(parts: ServedToolsParts): readonly ServedTool[] {
 }
 
 /** Lists the tools for tasks that were started. */
-function listControlTools(parts: ServedToolsParts): readonly ServedTool[] {
-  const { asker, tasks } = parts;
+function listControlTools(parts: TaskToolParts): readonly ServedTool[] {
+  const { useRequest } = parts;
+  const { tasks } = parts.client;
   return [
     {
       name: 'TaskOutput',
@@ -141,7 +152,7 @@ function listControlTools(parts: ServedToolsParts): readonly ServedTool[] {
         { task_id: id = '', wait_seconds: seconds = DEFAULT_WAIT_SECONDS, offset },
         context,
       ) {
-        asker.use(context);
+        useRequest(id, context);
         const request = { context, ms: seconds * 1000, ...dropMissing({ offset }) };
         return (await waitFor(parts, id, request)) ?? runningAnswer(id);
       },
@@ -153,7 +164,7 @@ function listControlTools(parts: ServedToolsParts): readonly ServedTool[] {
       properties: { task_id: TASK_ID, message: { type: 'string' } },
       required: ['task_id', 'message'],
       async handle({ task_id: id = '', message = '' }, context) {
-        asker.use(context);
+        useRequest(id, context);
         return sentAnswer(id, await tasks.send(id, message));
       },
     },
@@ -170,7 +181,7 @@ function listControlTools(parts: ServedToolsParts): readonly ServedTool[] {
       properties: {},
       required: [],
       outputSchema: LIST_SCHEMA,
-      handle: () => listAnswer(tasks.list()),
+      handle: () => listAnswer({ areListed: tasks.areListed, list: tasks.list() }),
     },
   ];
 }
@@ -185,21 +196,22 @@ interface WaitRequest {
 
 /** Waits for a task, and has the client ask the user its questions. Null if the task still runs when the wait is over. */
 async function waitFor(
-  { asker, tasks }: ServedToolsParts,
+  { client }: ServedToolsParts,
   id: string,
   { context, ms, offset }: WaitRequest,
 ): Promise<ToolAnswer | null> {
+  const { asker, tasks } = client;
   for (;;) {
     const outcome = await tasks.wait(id, {
       signal: context.mcpReq.signal,
       ...dropMissing({ ms, onEvent: createProgressReport(context) }),
     });
-    if (outcome.kind === 'runs') return null;
     if (outcome.kind === 'ended')
       return offset === undefined
         ? endedAnswer(outcome.result)
         : pageAnswer(outcome.result, offset);
-    const request = asker.ask(outcome.question, id);
+    if (outcome.kind === 'runs' || context.mcpReq.signal.aborted) return null;
+    const request = await asker.ask(id, outcome.question, context);
     if (request !== null) return request;
   }
 }

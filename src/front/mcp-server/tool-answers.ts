@@ -114,13 +114,22 @@ export function sentAnswer(id: string, how: 'sent' | 'continued'): CallToolResul
   };
 }
 
-/** Answers with the tasks that were started. */
-export function listAnswer(tasks: readonly ServedTask[]): CallToolResult {
-  const rows = tasks.map(({ id, agent, description, status }) => {
+/** Answers with the tasks that the client may see. */
+export function listAnswer({
+  areListed,
+  list,
+}: {
+  readonly areListed: boolean;
+  readonly list: readonly ServedTask[];
+}): CallToolResult {
+  const rows = list.map(({ id, agent, description, status }) => {
     return { task_id: id, agent, description, status };
   });
   const lines = rows.map((row) => `${row.task_id} ${row.status} ${row.agent}: ${row.description}`);
-  const text = lines.length === 0 ? 'No task was started through this server.' : lines.join('\n');
+  const none = areListed
+    ? 'No task was started through this server.'
+    : 'This connection has no session, so its tasks are not listed. Each of them is reached by its task_id.';
+  const text = lines.length === 0 ? none : lines.join('\n');
   return { content: [{ type: 'text', text }], structuredContent: { tasks: rows } };
 }
 

@@ -9,6 +9,7 @@ import { openServingSession } from './support.ts';
 
 const FOREVER = new AbortController().signal;
 const agent = 'Explore';
+const LISTED = { areListed: true };
 
 /** Collects garbage, which a program can do only with this flag of V8. */
 function collectGarbage(): void {
@@ -28,7 +29,7 @@ describe('the tasks of a client', () => {
         return run;
       },
     };
-    const tasks = new ServedTasks(watched);
+    const tasks = new ServedTasks(watched, LISTED);
     const id = tasks.start({ prompt: ' Find\n it. ', agent });
     const outcome = await tasks.wait(id, { signal: FOREVER });
     expect(outcome).toMatchObject({ kind: 'ended', result: { data: { task_id: id } } });
@@ -57,7 +58,7 @@ describe('the tasks of a client', () => {
     const session = await openServingSession({
       script: (request) => ({ text: `to ${lastUserText(request)}` }),
     });
-    const tasks = new ServedTasks(session);
+    const tasks = new ServedTasks(session, LISTED);
     const id = tasks.start({ prompt: 'one', agent });
     await tasks.wait(id, { signal: FOREVER });
     const sent = await Promise.all([tasks.send(id, 'two'), tasks.send(id, 'three')]);
@@ -69,7 +70,7 @@ describe('the tasks of a client', () => {
 
   test('are only those that the client has started, with the tasks below them', async () => {
     const session = await openServingSession({ script: () => ({ text: 'done' }) });
-    const [mine, theirs] = [new ServedTasks(session), new ServedTasks(session)];
+    const [mine, theirs] = [new ServedTasks(session, LISTED), new ServedTasks(session, LISTED)];
     const id = theirs.start({ prompt: 'one', agent });
     const unknown = expect.objectContaining({ code: 'NOT_FOUND' });
     expect(() => mine.result(id)).toThrow(unknown);
@@ -80,9 +81,20 @@ describe('the tasks of a client', () => {
     expect([mine.list(), mine.includes(id), theirs.includes(id)]).toEqual([[], false, true]);
   });
 
+  test('that several clients share are reached by their ids, and never listed', async () => {
+    const session = await openServingSession({ script: () => ({ text: 'done' }) });
+    const tasks = new ServedTasks(session, { areListed: false });
+    const id = tasks.start({ prompt: 'one', agent });
+    expect(await tasks.wait(id, { signal: FOREVER })).toMatchObject({ kind: 'ended' });
+    expect(tasks.list()).toEqual([]);
+    expect(() => tasks.get('nobody00')).toThrow(
+      /^no task "nobody00" was started through this server$/,
+    );
+  });
+
   test('that cannot start are not listed', async () => {
     const session = await openServingSession({ script: () => ({ text: 'done' }) });
-    const tasks = new ServedTasks(session);
+    const tasks = new ServedTasks(session, LISTED);
     expect(() => tasks.start({ prompt: '  ', agent })).toThrow('the prompt is empty');
     expect(() => tasks.start({ prompt: 'Go.', agent: 'Nobody' })).toThrow('Nobody');
     expect(tasks.list()).toEqual([]);
