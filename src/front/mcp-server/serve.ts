@@ -3,7 +3,8 @@ import type { Readable, Writable } from 'node:stream';
 import type { Session } from '../../api/index.ts';
 import { deferred } from '../../base/async.ts';
 import { errorMessage } from '../../base/errors.ts';
-import { createServedClient, createTaskServer, type TaskServerOptions } from './create-server.ts';
+import { createTaskServer, type TaskServerOptions } from './create-server.ts';
+import { createServedClient } from './served-client.ts';
 
 export interface ServeOptions extends TaskServerOptions {
   readonly input: Readable;

@@ -1,7 +1,7 @@
 import { fromJsonSchema, type McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import { dropMissing } from '../../base/drop-missing.ts';
 import { createProgressReport } from './progress.ts';
-import type { ServedClient } from './create-server.ts';
+import type { ServedClient } from './served-client.ts';
 import {
   endedAnswer,
   failedAnswer,
