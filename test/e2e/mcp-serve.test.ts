@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/base/json.ts';
+import { ANY_RESULT, requestOfTask, translateTaskMessages } from '../../src/mcp/task-messages.ts';
 import { lastUserText, toolResultRounds, type RecordedRequest } from '../../src/testing/index.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
 import { BIN, runMuster } from './muster.ts';
@@ -219,6 +221,36 @@ describe('muster mcp serve', () => {
     await waitUntilPasses(() => expect(existsSync(`/proc/${pid}`)).toBe(false));
     const stored = await runMuster(world.sandbox, ['tasks', 'list', '--json']);
     expect(JSON.parse(stored.stdout)).toMatchObject([{ status: 'stopped' }, { status: 'stopped' }]);
+  });
+
+  it.each([
+    ['2025-11-25', {}],
+    ['2026-07-28', { revision: 'newest' as const }],
+  ])('carries a call out as a task of the revision %s', async (_revision, options) => {
+    await using world = await openWorld({ script: finds });
+    const { client } = await connect(world, [], options);
+    const isOld = client.getProtocolEra() === 'legacy';
+    const transport = client.transport;
+    if (transport === undefined) throw new Error('the client is not connected');
+    translateTaskMessages(transport);
+    const ask = (method: string, params: JsonObject) =>
+      client.request(
+        requestOfTask(isOld ? '2025-11-25' : '2026-07-28', method, params),
+        ANY_RESULT,
+      );
+    const call = { name: 'Task', arguments: { prompt: 'Find it.', agent: 'Explore' } };
+    const extensions = { 'io.modelcontextprotocol/tasks': {} };
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { extensions } };
+    const made = await ask('tools/call', isOld ? { ...call, task: {} } : { ...call, _meta });
+    const id = /"taskId":"(\w+)"/.exec(JSON.stringify(made))?.[1] ?? '';
+    await waitUntilPasses(async () => {
+      expect(await ask('tasks/get', { taskId: id })).toMatchObject({ status: 'completed' });
+    });
+    const result = isOld ? await ask('tasks/result', { taskId: id }) : undefined;
+    const detail = isOld ? undefined : (await ask('tasks/get', { taskId: id }))['result'];
+    expect(result ?? detail).toMatchObject({
+      structuredContent: { task_id: id, result: 'It is in a.ts.' },
+    });
   });
 
   it('answers garbage with protocol errors, and goes on', async () => {

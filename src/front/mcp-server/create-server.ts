@@ -1,7 +1,9 @@
-import { McpServer } from '@modelcontextprotocol/server';
+import { McpServer, type Transport } from '@modelcontextprotocol/server';
 import { VERSION, type Session } from '../../api/index.ts';
 import type { ServedClient } from './served-client.ts';
 import { registerTools } from './served-tools.ts';
+import { registerTaskUtilities } from './task-utilities.ts';
+import { translateTaskMessages } from './task-wire.ts';
 
 /** The options of all servers of one session. */
 export interface TaskServerOptions {
@@ -15,12 +17,21 @@ export function createTaskServer(
   client: ServedClient,
   { hasToolPerAgent }: TaskServerOptions,
 ): McpServer {
-  const server = new McpServer(
+  const server = new TaskServer(
     { name: 'muster', version: VERSION },
     // Clients of earlier revisions are asked by QuestionAsker.
     { inputRequired: { legacyShim: false } },
   );
   const { agents } = session.agents;
   registerTools(server, { agents, client, hasToolPerAgent });
+  registerTaskUtilities(server, client);
   return server;
+}
+
+/** A server of the SDK whose calls can become tasks of the protocol. */
+class TaskServer extends McpServer {
+  override async connect(transport: Transport): Promise<void> {
+    await super.connect(transport);
+    translateTaskMessages(transport);
+  }
 }

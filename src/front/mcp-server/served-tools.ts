@@ -2,6 +2,8 @@ import { fromJsonSchema, type McpServer, type ServerContext } from '@modelcontex
 import { dropMissing } from '../../base/drop-missing.ts';
 import { createProgressReport } from './progress.ts';
 import type { ServedClient } from './served-client.ts';
+import { describeTask } from './task-utilities.ts';
+import { createdTaskAnswer, findWantedRevision } from './task-wire.ts';
 import {
   endedAnswer,
   failedAnswer,
@@ -11,6 +13,7 @@ import {
   PAGE_LENGTH,
   RESULT_SCHEMA,
   runningAnswer,
+  runningText,
   sentAnswer,
   type ToolAnswer,
 } from './tool-answers.ts';
@@ -40,6 +43,8 @@ interface ServedTool {
   readonly description: string;
   readonly properties: Record<string, JsonSchema>;
   readonly required: (keyof ToolInput)[];
+  /** Set if a client can have the call carried out as a task of the protocol. */
+  readonly canBecomeTask?: true;
   /** Default: the schema of an answer about one task. */
   readonly outputSchema?: JsonSchema;
   handle(input: ToolInput, context: ServerContext): Promise<ToolAnswer> | ToolAnswer;
@@ -76,13 +81,18 @@ export function registerTools(server: McpServer, served: ServedToolsParts): void
       inputSchema: fromJsonSchema<ToolInput>(schema),
       outputSchema: fromJsonSchema(outputSchema),
     };
-    server.registerTool(name, { description, ...schemas }, async (input, context) => {
-      try {
-        return await tool.handle(input, context);
-      } catch (thrown) {
-        return failedAnswer(thrown);
-      }
-    });
+    const registered = server.registerTool(
+      name,
+      { description, ...schemas },
+      async (input, context) => {
+        try {
+          return await tool.handle(input, context);
+        } catch (thrown) {
+          return failedAnswer(thrown);
+        }
+      },
+    );
+    if (tool.canBecomeTask === true) registered.execution = { taskSupport: 'optional' };
   }
 }
 
@@ -99,6 +109,10 @@ function listTaskTools(parts: TaskToolParts): readonly ServedTool[] {
     const id =
       context.mcpReq.requestState<string>() ?? tasks.start({ prompt: input.prompt ?? '', agent });
     useRequest(id, context);
+    const revision = findWantedRevision(context);
+    if (revision !== null) {
+      return createdTaskAnswer(revision, describeTask(client, id, revision), runningText(id));
+    }
     if (input.run_in_background === true) return runningAnswer(id);
     // Without a time limit, only a cancelled request ends before its task, which ends with it.
     return (await waitFor(parts, id, { context })) ?? endedAnswer(await tasks.stop(id));
@@ -115,6 +129,7 @@ function listTaskTools(parts: TaskToolParts): readonly ServedTool[] {
         run_in_background: BACKGROUND,
       },
       required: ['prompt', 'agent'],
+      canBecomeTask: true,
       handle: async (input, context) => await start(input.agent ?? '', input, context),
     },
     ...(hasToolPerAgent ? agents : []).map(({ name, description }): ServedTool => {
@@ -123,6 +138,7 @@ function listTaskTools(parts: TaskToolParts): readonly ServedTool[] {
         description: `Give a task to the subagent ${name}, which works alone and returns its answer. ${description}`,
         properties: { prompt: PROMPT, run_in_background: BACKGROUND },
         required: ['prompt'],
+        canBecomeTask: true,
         handle: async (input, context) => await start(name, input, context),
       };
     }),

@@ -93,11 +93,15 @@ function createAnswer(
   };
 }
 
+/** Tells a model what it can do with a running task. */
+export function runningText(id: string): string {
+  return `Task ${id} is running. TaskOutput waits for its result; TaskStop stops it.`;
+}
+
 /** Answers that a task is still running. */
 export function runningAnswer(id: string): CallToolResult {
-  const text = `Task ${id} is running. TaskOutput waits for its result; TaskStop stops it.`;
   return {
-    content: [{ type: 'text', text }],
+    content: [{ type: 'text', text: runningText(id) }],
     structuredContent: { task_id: id, status: 'running' },
   };
 }

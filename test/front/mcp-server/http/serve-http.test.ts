@@ -1,69 +1,14 @@
 import { connect } from 'node:net';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Session } from '../../../../src/api/index.ts';
-import {
-  serveTasksOverHttp,
-  type ServeHttpOptions,
-} from '../../../../src/front/mcp-server/http/serve-http.ts';
-import { startFakeModel, toolResultRounds } from '../../../../src/testing/index.ts';
+import type { Client } from '@modelcontextprotocol/client';
+import { describe, expect, test } from 'vitest';
+import { serveTasksOverHttp } from '../../../../src/front/mcp-server/http/serve-http.ts';
+import { toolResultRounds } from '../../../../src/testing/index.ts';
 import { waitUntilPasses } from '../../../wait-until-passes.ts';
-import { openServingSession } from '../support.ts';
+import { headers, open, serve, TOKEN, type Script } from '../http-support.ts';
 
-const TOKEN = 'a-token-of-the-server';
-const headers = { authorization: `Bearer ${TOKEN}` };
 const agent = 'Explore';
-type Script = Parameters<typeof startFakeModel>[0];
-type Revision = 'old' | 'new';
 const finds: Script = { script: () => ({ text: 'It is in a.ts.' }) };
 const dawdles: Script = { script: () => ({ text: 'late', delayMs: 60_000 }) };
-
-interface Served {
-  readonly url: string;
-  readonly session: Session;
-  readonly notices: readonly string[];
-}
-
-async function serve(script: Script, options: Partial<ServeHttpOptions> = {}): Promise<Served> {
-  const session = await openServingSession(script);
-  const stop = new AbortController();
-  const notices: string[] = [];
-  const listening = Promise.withResolvers<string>();
-  const served = serveTasksOverHttp(session, {
-    address: { host: '127.0.0.1', port: 0 },
-    token: TOKEN,
-    hasToolPerAgent: false,
-    onListening: listening.resolve,
-    onNotice: (line) => notices.push(line),
-    signal: stop.signal,
-    ...options,
-  });
-  onTestFinished(async () => {
-    stop.abort();
-    await served;
-  });
-  return { url: await listening.promise, session, notices };
-}
-
-async function open({ url }: Served, revision: Revision, asks = false) {
-  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
-  const client = new Client(
-    { name: 'test', version: '1' },
-    {
-      capabilities: asks ? { elicitation: { form: {} } } : {},
-      ...(revision === 'new' ? { versionNegotiation: { mode: 'auto' as const } } : {}),
-    },
-  );
-  if (asks) {
-    client.setRequestHandler('elicitation/create', async () => ({
-      action: 'accept',
-      content: { answer: 'yes' },
-    }));
-  }
-  await client.connect(transport);
-  onTestFinished(async () => await client.close());
-  return { client, transport };
-}
 
 async function call(client: Client, name: string, input: Record<string, unknown>) {
   const answer = await client.callTool({ name, arguments: input });
