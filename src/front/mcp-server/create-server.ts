@@ -2,6 +2,7 @@ import { McpServer, type Transport } from '@modelcontextprotocol/server';
 import { VERSION, type Session } from '../../api/index.ts';
 import type { ServedClient } from './served-client.ts';
 import { registerTools } from './served-tools.ts';
+import { registerTaskResources } from './task-resources.ts';
 import { registerTaskUtilities } from './task-utilities.ts';
 import { translateTaskMessages } from './task-wire.ts';
 
@@ -25,6 +26,7 @@ export function createTaskServer(
   const { agents } = session.agents;
   registerTools(server, { agents, client, hasToolPerAgent });
   registerTaskUtilities(server, client);
+  registerTaskResources(server, session, client);
   return server;
 }
 

@@ -2,6 +2,7 @@ import { fromJsonSchema, type McpServer, type ServerContext } from '@modelcontex
 import { dropMissing } from '../../base/drop-missing.ts';
 import { createProgressReport } from './progress.ts';
 import type { ServedClient } from './served-client.ts';
+import type { StartTask } from './served-tasks.ts';
 import { describeTask } from './task-utilities.ts';
 import { createdTaskAnswer, findWantedRevision } from './task-wire.ts';
 import {
@@ -65,6 +66,8 @@ const BACKGROUND: JsonSchema = {
 interface TaskToolParts extends ServedToolsParts {
   /** Reads from a request about a task whether its client can ask, and the answers that it brings. */
   readonly useRequest: (id: string, context: ServerContext) => void;
+  /** Starts a task, and tells a client that lists its tasks that their resources have changed. */
+  readonly startTask: (request: StartTask) => string;
 }
 
 /** Registers the tools for tasks with a server. */
@@ -73,6 +76,13 @@ export function registerTools(server: McpServer, served: ServedToolsParts): void
     ...served,
     useRequest: (id, context) =>
       served.client.asker.use(id, context, server.server.getClientCapabilities()),
+    startTask: (request) => {
+      const { tasks } = served.client;
+      const id = tasks.start(request);
+      // A client that has gone ends its requests, which is how the task learns of it.
+      if (tasks.areListed) server.server.sendResourceListChanged().catch(() => {});
+      return id;
+    },
   };
   for (const tool of [...listTaskTools(parts), ...listControlTools(parts)]) {
     const { name, description, properties, required, outputSchema = RESULT_SCHEMA } = tool;
@@ -98,7 +108,7 @@ export function registerTools(server: McpServer, served: ServedToolsParts): void
 
 /** Lists the tools that start tasks. */
 function listTaskTools(parts: TaskToolParts): readonly ServedTool[] {
-  const { agents, client, hasToolPerAgent, useRequest } = parts;
+  const { agents, client, hasToolPerAgent, startTask, useRequest } = parts;
   const { tasks } = client;
   const start = async (
     agent: string,
@@ -107,7 +117,7 @@ function listTaskTools(parts: TaskToolParts): readonly ServedTool[] {
   ): Promise<ToolAnswer> => {
     // The state is set if the request is repeated with the answer to a question.
     const id =
-      context.mcpReq.requestState<string>() ?? tasks.start({ prompt: input.prompt ?? '', agent });
+      context.mcpReq.requestState<string>() ?? startTask({ prompt: input.prompt ?? '', agent });
     useRequest(id, context);
     const revision = findWantedRevision(context);
     if (revision !== null) {

@@ -7,6 +7,9 @@ import type { Session, SessionOptions } from '../../../src/api/index.ts';
 import { startFakeModel } from '../../../src/testing/index.ts';
 import { expectNoViolations } from '../../no-violations.ts';
 
+/** A secret in the environment of the sessions, which no log may contain. */
+export const SECRET = 'zq8-Vw3kT0pLr5Yx7NbC2mHd';
+
 /** Opens a session in an empty directory, against a fake model that answers as the script says. */
 export async function openServingSession(
   script: Parameters<typeof startFakeModel>[0],
@@ -17,7 +20,7 @@ export async function openServingSession(
   const session = await openSession({
     cwd: directory,
     dataDir: join(directory, 'data'),
-    environment: { HOME: directory, ...model.env('anthropic') },
+    environment: { HOME: directory, DEPLOY_TOKEN: SECRET, ...model.env('anthropic') },
     questions: 'wait',
     ...options,
   });
