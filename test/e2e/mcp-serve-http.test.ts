@@ -2,20 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, it } from 'vitest';
-import { waitUntilPasses } from '../wait-until-passes.ts';
-import { openWorld, type World } from './world.ts';
+import { startHttpServer } from './mcp-http.ts';
+import { openWorld } from './world.ts';
 
 const TOKEN = 'a-token-of-the-server';
-
-/** Starts the built program as an MCP server over HTTP, and returns what it prints on stderr when it listens. */
-async function start(world: World, args: readonly string[], env = {}) {
-  const running = world.start(['mcp', 'serve', '--http', '0', ...args], { env });
-  let errors = '';
-  running.process.stderr?.on('data', (text: string) => (errors += text));
-  const LISTENS = /^MCP server: (http:\/\/127\.0\.0\.1:\d+\/mcp)\n/m;
-  await waitUntilPasses(() => expect(errors).toMatch(LISTENS));
-  return { running, url: LISTENS.exec(errors)?.[1] ?? '', errors: () => errors };
-}
 
 async function connect(url: string, token: string): Promise<Client> {
   const headers = { authorization: `Bearer ${token}` };
@@ -45,10 +35,9 @@ it.each([
   const { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = options(
     world.sandbox.root,
   );
-  const { running, url, errors } = await start(world, args, env);
-  const printed = /^Header: Authorization: Bearer (\S+)\n/m.exec(errors())?.[1];
-  expect(printed).toEqual(args.length === 0 ? expect.any(String) : undefined);
-  const client = await connect(url, printed ?? TOKEN);
+  const { running, url, token } = await startHttpServer(world, args, env);
+  expect(token).toEqual(args.length === 0 ? expect.any(String) : null);
+  const client = await connect(url, token ?? TOKEN);
   const input = { prompt: 'Find it.', agent: 'Explore' };
   const answer = await client.callTool({ name: 'Task', arguments: input });
   expect(answer.structuredContent).toMatchObject({ status: 'completed', result: 'It is in a.ts.' });

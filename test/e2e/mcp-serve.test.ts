@@ -243,11 +243,12 @@ describe('muster mcp serve', () => {
     const _meta = { 'io.modelcontextprotocol/clientCapabilities': { extensions } };
     const made = await ask('tools/call', isOld ? { ...call, task: {} } : { ...call, _meta });
     const id = /"taskId":"(\w+)"/.exec(JSON.stringify(made))?.[1] ?? '';
+    const about = { taskId: id, ...(isOld ? {} : { _meta }) };
     await waitUntilPasses(async () => {
-      expect(await ask('tasks/get', { taskId: id })).toMatchObject({ status: 'completed' });
+      expect(await ask('tasks/get', about)).toMatchObject({ status: 'completed' });
     });
     const result = isOld ? await ask('tasks/result', { taskId: id }) : undefined;
-    const detail = isOld ? undefined : (await ask('tasks/get', { taskId: id }))['result'];
+    const detail = isOld ? undefined : (await ask('tasks/get', about))['result'];
     expect(result ?? detail).toMatchObject({
       structuredContent: { task_id: id, result: 'It is in a.ts.' },
     });

@@ -1,6 +1,7 @@
 import {
   fromJsonSchema,
   INVALID_PARAMS,
+  MissingRequiredClientCapabilityError,
   ProtocolError,
   RELATED_TASK_META_KEY,
   type CallToolResult,
@@ -12,7 +13,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { createProgressReport } from './progress.ts';
 import type { ServedClient } from './served-client.ts';
 import type { ServedTask } from './served-tasks.ts';
-import { TASKS_EXTENSION, type TaskRevision } from './task-wire.ts';
+import { findWantedRevision, TASKS_EXTENSION, type TaskRevision } from './task-wire.ts';
 import { endedAnswer } from './tool-answers.ts';
 
 /** The statuses of a task of the protocol. */
@@ -40,8 +41,10 @@ export function registerTaskUtilities(server: McpServer, client: ServedClient): 
     extensions: { [TASKS_EXTENSION]: {} },
   });
   const { tasks, asker } = client;
-  const use = (id: string, context: ServerContext): void =>
+  const use = (id: string, context: ServerContext): void => {
+    requireExtension(context);
     asker.use(id, context, protocol.getClientCapabilities());
+  };
   protocol.setRequestHandler('tasks/get', { params: TASK_ID }, ({ taskId }, context) =>
     withProtocolErrors(() => {
       use(taskId, context);
@@ -70,6 +73,7 @@ export function registerTaskUtilities(server: McpServer, client: ServedClient): 
   );
   protocol.setRequestHandler('tasks/cancel', { params: TASK_ID }, ({ taskId }, context) =>
     withProtocolErrors(async () => {
+      requireExtension(context);
       const isOld = context.mcpReq.envelope === undefined;
       const { status } = tasks.get(taskId);
       if (isOld && status !== 'running')
@@ -84,6 +88,14 @@ export function registerTaskUtilities(server: McpServer, client: ServedClient): 
       return {};
     }),
   );
+}
+
+/** Throws a ProtocolError if a client of the newest revision does not declare that it knows tasks. */
+function requireExtension(context: ServerContext): void {
+  if (context.mcpReq.envelope === undefined || findWantedRevision(context) !== null) return;
+  throw new MissingRequiredClientCapabilityError({
+    requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
+  });
 }
 
 /** Describes the state of a task for a revision. Throws MusterError if the client has not started it. */

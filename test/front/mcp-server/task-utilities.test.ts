@@ -163,6 +163,22 @@ test('a task of the revision 2025-11-25 asks the user while the client waits for
   await expect(again).rejects.toThrow(`task ${taskId} has already ended: completed`);
 });
 
+test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
+  'a client of the newest revision that knows no tasks cannot use %s',
+  async (method) => {
+    const _meta = {
+      [`${META}/protocolVersion`]: VERSION,
+      [`${META}/clientInfo`]: framing.clientInfo,
+      [`${META}/clientCapabilities`]: {},
+    };
+    const request = { method, params: { taskId: 'nobody00', _meta } };
+    expect(await dispatch(await serve(finds), request)).toMatchObject({
+      kind: 'error',
+      error: { code: -32021 },
+    });
+  },
+);
+
 test('tasks of the revision 2025-11-25 are listed in pages, and those of others are not', async () => {
   const served = await serve(finds);
   const session = await openTasks(served, 'old');
