@@ -59,13 +59,11 @@ test.each(VERSIONS)(
     await using world = await openWorld({ script: () => ({ text: 'done' }) });
     const { url, token } = await startHttpServer(world);
     const results = tempDirectory();
-    const { status, out } = await runSuite([
-      join(installed, `node_modules/conformance-${version}/dist/index.js`),
-      'server',
-      ...['--url', await startTokenProxy(url, token ?? ''), '--suite', 'all'],
-      ...['--expected-failures', join(import.meta.dirname, `conformance-${version}.yml`)],
-      ...['--output-dir', results],
-    ]);
+    const program = join(installed, `node_modules/conformance-${version}/dist/index.js`);
+    const target = ['--url', await startTokenProxy(url, token ?? ''), '--suite', 'all'];
+    const baseline = join(import.meta.dirname, `conformance-${version}.yml`);
+    const files = ['--expected-failures', baseline, '--output-dir', results];
+    const { status, out } = await runSuite([program, 'server', ...target, ...files]);
     const lines = out.split('\n');
     const passed = lines
       .filter((line) => line.startsWith('✓ '))
