@@ -253,33 +253,4 @@ describe('muster mcp serve', () => {
       structuredContent: { task_id: id, result: 'It is in a.ts.' },
     });
   });
-
-  it('answers garbage with protocol errors, and goes on', async () => {
-    await using world = await openWorld({ script: finds });
-    const running = world.start(['mcp', 'serve'], { stdin: { open: true } });
-    const { stdin } = running.process;
-    const initialize = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: {
-        protocolVersion: '2025-11-25',
-        capabilities: {},
-        clientInfo: { name: 'raw', version: '1' },
-      },
-    };
-    stdin?.write(`${JSON.stringify(initialize)}\n`);
-    stdin?.write('not json\n{"jsonrpc":"2.0","id":2,"method":"no/such"}\n\n');
-    stdin?.write('{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"Nothing"}}\n');
-    stdin?.write('{"jsonrpc":"2.0","id":4,"method":"tools/list"}\n');
-    await waitUntilPasses(() => expect(running.output()).toContain('"id":4'));
-    stdin?.end();
-    const { code, stdout } = await running.finished;
-    const messages = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { id: number; error?: unknown });
-    const errors = messages.filter(({ error }) => error !== undefined).map(({ id }) => id);
-    expect({ code, errors }).toEqual({ code: 0, errors: [2, 3] });
-  });
 });

@@ -4,6 +4,7 @@ import type { Session } from '../../api/index.ts';
 import { deferred } from '../../base/async.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { createTaskServer, type TaskServerOptions } from './create-server.ts';
+import { MessageLines } from './message-lines.ts';
 import { createServedClient } from './served-client.ts';
 
 export interface ServeOptions extends TaskServerOptions {
@@ -27,7 +28,13 @@ export async function serveTasks(session: Session, options: ServeOptions): Promi
   const { input, output, onNotice, signal } = options;
   const closed = deferred<void>();
   const client = createServedClient(session, { areListed: true });
-  const transport = new StdioServerTransport(input, output, { maxBufferSize: MAX_MESSAGE_BYTES });
+  const lines = new MessageLines(MAX_MESSAGE_BYTES, ({ code, problem, id }) => {
+    onNotice(`a message of the client: ${problem}`);
+    output.write(`${JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: problem } })}\n`);
+  });
+  // One message is read at a time, with its line end.
+  const maxBufferSize = MAX_MESSAGE_BYTES + 1;
+  const transport = new StdioServerTransport(lines, output, { maxBufferSize });
   const handle = serveStdio(() => createTaskServer(session, client, options), {
     transport,
     onerror: (error) => onNotice(`a message of the client: ${errorMessage(error)}`),
@@ -38,8 +45,10 @@ export async function serveTasks(session: Session, options: ServeOptions): Promi
     closeConnection?.();
     end();
   };
-  input.once('end', end);
   input.once('close', end);
+  input.once('error', end);
+  // A client may end its messages and still read the answers. The end reaches the transport after the last message.
+  input.pipe(lines);
   signal.addEventListener('abort', end, { once: true });
   await closed.promise;
   await handle.close();
