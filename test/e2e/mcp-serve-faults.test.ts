@@ -161,7 +161,7 @@ describe('muster mcp serve', () => {
     expect(await client.answer(4)).toMatchObject({
       result: { structuredContent: { tasks: [{ status: 'running' }] } },
     });
-    const [refused] = client.messages().filter(({ error }) => error !== undefined);
+    const refused = client.messages().find(({ error }) => error !== undefined);
     expect(refused).toMatchObject({
       id: null,
       error: { message: expect.stringContaining('more than the limit of 10485760') },

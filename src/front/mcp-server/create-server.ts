@@ -4,7 +4,7 @@ import type { ServedClient } from './served-client.ts';
 import { registerTools } from './served-tools.ts';
 import { registerTaskResources } from './task-resources.ts';
 import { registerTaskUtilities } from './task-utilities.ts';
-import { translateTaskMessages } from './task-wire.ts';
+import { translateCreatedTasks } from './task-wire.ts';
 
 /** The options of all servers of one session. */
 export interface TaskServerOptions {
@@ -34,6 +34,6 @@ export function createTaskServer(
 class TaskServer extends McpServer {
   override async connect(transport: Transport): Promise<void> {
     await super.connect(transport);
-    translateTaskMessages(transport);
+    translateCreatedTasks(transport);
   }
 }

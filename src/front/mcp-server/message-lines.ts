@@ -17,7 +17,7 @@ const NEWLINE = 0x0a;
  * Passes on the lines that are messages of the protocol, each as one chunk, and reports all others. A line that is too long is
  * skipped without being kept, so that the messages after it can be read.
  */
-export class MessageLines extends Transform {
+export class ClientMessageLines extends Transform {
   readonly #maxBytes: number;
   readonly #onUnusable: (message: UnusableMessage) => void;
   #pieces: Buffer[] = [];

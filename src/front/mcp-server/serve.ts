@@ -4,7 +4,7 @@ import type { Session } from '../../api/index.ts';
 import { deferred } from '../../base/async.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { createTaskServer, type TaskServerOptions } from './create-server.ts';
-import { MessageLines } from './message-lines.ts';
+import { ClientMessageLines } from './message-lines.ts';
 import { createServedClient } from './served-client.ts';
 
 export interface ServeOptions extends TaskServerOptions {
@@ -28,7 +28,7 @@ export async function serveTasks(session: Session, options: ServeOptions): Promi
   const { input, output, onNotice, signal } = options;
   const closed = deferred<void>();
   const client = createServedClient(session, { areListed: true });
-  const lines = new MessageLines(MAX_MESSAGE_BYTES, ({ code, problem, id }) => {
+  const lines = new ClientMessageLines(MAX_MESSAGE_BYTES, ({ code, problem, id }) => {
     onNotice(`a message of the client: ${problem}`);
     output.write(`${JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: problem } })}\n`);
   });

@@ -3,7 +3,7 @@ import { dropMissing } from '../../base/drop-missing.ts';
 import { createProgressReport } from './progress.ts';
 import type { ServedClient } from './served-client.ts';
 import type { StartTask } from './served-tasks.ts';
-import { describeTask } from './task-utilities.ts';
+import { describeProtocolTask } from './task-utilities.ts';
 import { createdTaskAnswer, findWantedRevision } from './task-wire.ts';
 import {
   endedAnswer,
@@ -121,7 +121,11 @@ function listTaskTools(parts: TaskToolParts): readonly ServedTool[] {
     useRequest(id, context);
     const revision = findWantedRevision(context);
     if (revision !== null) {
-      return createdTaskAnswer(revision, describeTask(client, id, revision), runningText(id));
+      return createdTaskAnswer(
+        revision,
+        describeProtocolTask(client, id, revision),
+        runningText(id),
+      );
     }
     if (input.run_in_background === true) return runningAnswer(id);
     // Without a time limit, only a cancelled request ends before its task, which ends with it.

@@ -13,7 +13,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { createProgressReport } from './progress.ts';
 import type { ServedClient } from './served-client.ts';
 import type { ServedTask } from './served-tasks.ts';
-import { findWantedRevision, TASKS_EXTENSION, type TaskRevision } from './task-wire.ts';
+import { findWantedRevision, PROTOCOL_TASKS_EXTENSION, type TaskRevision } from './task-wire.ts';
 import { endedAnswer } from './tool-answers.ts';
 
 /** The statuses of a task of the protocol. */
@@ -38,7 +38,7 @@ export function registerTaskUtilities(server: McpServer, client: ServedClient): 
   const protocol = server.server;
   protocol.registerCapabilities({
     tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
-    extensions: { [TASKS_EXTENSION]: {} },
+    extensions: { [PROTOCOL_TASKS_EXTENSION]: {} },
   });
   const { tasks, asker } = client;
   const use = (id: string, context: ServerContext): void => {
@@ -49,7 +49,7 @@ export function registerTaskUtilities(server: McpServer, client: ServedClient): 
     withProtocolErrors(() => {
       use(taskId, context);
       return context.mcpReq.envelope === undefined
-        ? describeTask(client, taskId, '2025-11-25')
+        ? describeProtocolTask(client, taskId, '2025-11-25')
         : describeInDetail(client, taskId);
     }),
   );
@@ -66,7 +66,7 @@ export function registerTaskUtilities(server: McpServer, client: ServedClient): 
       const page = all.slice(from, from + PAGE_SIZE);
       const next = from + page.length;
       return {
-        tasks: page.map(({ id }) => describeTask(client, id, '2025-11-25')),
+        tasks: page.map(({ id }) => describeProtocolTask(client, id, '2025-11-25')),
         ...(next < all.length ? { nextCursor: String(next) } : {}),
       };
     }),
@@ -79,7 +79,7 @@ export function registerTaskUtilities(server: McpServer, client: ServedClient): 
       if (isOld && status !== 'running')
         throw new ProtocolError(INVALID_PARAMS, `task ${taskId} has already ended: ${status}`);
       await tasks.stop(taskId);
-      return isOld ? describeTask(client, taskId, '2025-11-25') : {};
+      return isOld ? describeProtocolTask(client, taskId, '2025-11-25') : {};
     }),
   );
   protocol.setRequestHandler('tasks/update', { params: TASK_ID }, ({ taskId }, context) =>
@@ -94,12 +94,12 @@ export function registerTaskUtilities(server: McpServer, client: ServedClient): 
 function requireExtension(context: ServerContext): void {
   if (context.mcpReq.envelope === undefined || findWantedRevision(context) !== null) return;
   throw new MissingRequiredClientCapabilityError({
-    requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
+    requiredCapabilities: { extensions: { [PROTOCOL_TASKS_EXTENSION]: {} } },
   });
 }
 
 /** Describes the state of a task for a revision. Throws MusterError if the client has not started it. */
-export function describeTask(
+export function describeProtocolTask(
   { tasks }: ServedClient,
   id: string,
   revision: TaskRevision,
@@ -142,7 +142,7 @@ export function toProtocolStatus(
 
 /** Describes a task with its result, its error or its questions, as the newest revision has them. */
 function describeInDetail(client: ServedClient, id: string): JsonObject {
-  const state = describeTask(client, id, '2026-07-28');
+  const state = describeProtocolTask(client, id, '2026-07-28');
   const question = client.tasks.question(id);
   if (state['status'] === 'input_required' && question !== undefined)
     return { ...state, inputRequests: toJson(client.asker.createRequests(question)) };

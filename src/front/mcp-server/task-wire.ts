@@ -11,8 +11,8 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts';
 export type TaskRevision = '2025-11-25' | '2026-07-28';
 
 /** The name of the extension by which the revision 2026-07-28 has tasks. */
-export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
-/** The metadata of a request in which `translateTaskMessages` passes on that the client asks for a task. */
+export const PROTOCOL_TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+/** The metadata of a request in which `translateCreatedTasks` passes on that the client asks for a task. */
 const WANTED_META = 'muster/task-wanted';
 /** The metadata of a result in which a tool passes on the task that stands for it. */
 const TASK_META = 'muster/task';
@@ -24,7 +24,7 @@ const IMMEDIATE_META = 'io.modelcontextprotocol/model-immediate-response';
  * task becomes metadata of the request, and a result with a task in its metadata becomes that task. Call it when the SDK has
  * connected the transport.
  */
-export function translateTaskMessages(transport: Transport): void {
+export function translateCreatedTasks(transport: Transport): void {
   const receive = transport.onmessage;
   transport.onmessage = (message, extra) => receive?.(withWantedMeta(message), extra);
   const send = transport.send.bind(transport);
@@ -55,7 +55,7 @@ export function findWantedRevision({ mcpReq }: ServerContext): TaskRevision | nu
   if (envelope === undefined) return mcpReq._meta?.[WANTED_META] === true ? '2025-11-25' : null;
   const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];
   const extensions = isJsonObject(capabilities) ? capabilities['extensions'] : undefined;
-  return isJsonObject(extensions) && isJsonObject(extensions[TASKS_EXTENSION])
+  return isJsonObject(extensions) && isJsonObject(extensions[PROTOCOL_TASKS_EXTENSION])
     ? '2026-07-28'
     : null;
 }

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
+import { array, assert, asyncProperty, constantFrom, integer } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   checkMessage,
-  MessageLines,
+  ClientMessageLines,
   type UnusableMessage,
 } from '../../../src/front/mcp-server/message-lines.ts';
 
@@ -11,7 +11,7 @@ const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 /** Writes chunks, and returns what is passed on and what is reported. */
 async function read(chunks: readonly Buffer[], maxBytes: number) {
   const reported: UnusableMessage[] = [];
-  const lines = new MessageLines(maxBytes, (message) => reported.push(message));
+  const lines = new ClientMessageLines(maxBytes, (message) => reported.push(message));
   for (const chunk of chunks) lines.write(chunk);
   lines.end();
   const passed: string[] = [];
@@ -49,10 +49,10 @@ describe('a line', () => {
 
 test('messages are passed on whole, however they are split, and a long one is skipped', async () => {
   const long = `{"jsonrpc":"2.0","id":2,"method":"${'x'.repeat(200)}"}`;
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.constantFrom(ping, long, 'garbage', ''), { maxLength: 12 }),
-      fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 }),
+  await assert(
+    asyncProperty(
+      array(constantFrom(ping, long, 'garbage', ''), { maxLength: 12 }),
+      array(integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 }),
       async (lines, sizes) => {
         const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
         const chunks: Buffer[] = [];
