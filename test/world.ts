@@ -82,7 +82,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   mcp: [
     'test/mcp/world/*.test.ts',
     'test/mcp/{connections,faults,tasks}.test.ts',
-    'test/e2e/{mcp,mcp-content,mcp-login,mcp-serve}.test.ts',
+    'test/e2e/{mcp,mcp-content,mcp-login,mcp-serve,mcp-serve-faults,mcp-serve-http}.test.ts',
     'test/e2e/{mcp-tasks,server-questions}.test.ts',
   ],
   /** Clients of the Agent Client Protocol, from the SDK and from npm, which needs the network. */

@@ -23,7 +23,7 @@ type FormProperty = {
 /** The response of the user to a form. The values come from the client and may be anything. */
 export interface FormResponse {
   readonly action: 'accept' | 'decline' | 'cancel';
-  readonly content?: Readonly<Record<string, unknown>>;
+  readonly content?: Readonly<Record<string, unknown>> | undefined;
 }
 
 const REASON: FormProperty = { type: 'string', description: 'for a no: what to do instead' };

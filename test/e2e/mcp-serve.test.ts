@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/base/json.ts';
+import { ANY_RESULT, requestOfTask, translateTaskMessages } from '../../src/mcp/task-messages.ts';
 import { lastUserText, toolResultRounds, type RecordedRequest } from '../../src/testing/index.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
 import { BIN, runMuster } from './muster.ts';
@@ -221,32 +223,34 @@ describe('muster mcp serve', () => {
     expect(JSON.parse(stored.stdout)).toMatchObject([{ status: 'stopped' }, { status: 'stopped' }]);
   });
 
-  it('answers garbage with protocol errors, and goes on', async () => {
+  it.each([
+    ['2025-11-25', {}],
+    ['2026-07-28', { revision: 'newest' as const }],
+  ])('carries a call out as a task of the revision %s', async (_revision, options) => {
     await using world = await openWorld({ script: finds });
-    const running = world.start(['mcp', 'serve'], { stdin: { open: true } });
-    const { stdin } = running.process;
-    const initialize = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: {
-        protocolVersion: '2025-11-25',
-        capabilities: {},
-        clientInfo: { name: 'raw', version: '1' },
-      },
-    };
-    stdin?.write(`${JSON.stringify(initialize)}\n`);
-    stdin?.write('not json\n{"jsonrpc":"2.0","id":2,"method":"no/such"}\n\n');
-    stdin?.write('{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"Nothing"}}\n');
-    stdin?.write('{"jsonrpc":"2.0","id":4,"method":"tools/list"}\n');
-    await waitUntilPasses(() => expect(running.output()).toContain('"id":4'));
-    stdin?.end();
-    const { code, stdout } = await running.finished;
-    const messages = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { id: number; error?: unknown });
-    const errors = messages.filter(({ error }) => error !== undefined).map(({ id }) => id);
-    expect({ code, errors }).toEqual({ code: 0, errors: [2, 3] });
+    const { client } = await connect(world, [], options);
+    const isOld = client.getProtocolEra() === 'legacy';
+    const transport = client.transport;
+    if (transport === undefined) throw new Error('the client is not connected');
+    translateTaskMessages(transport);
+    const ask = (method: string, params: JsonObject) =>
+      client.request(
+        requestOfTask(isOld ? '2025-11-25' : '2026-07-28', method, params),
+        ANY_RESULT,
+      );
+    const call = { name: 'Task', arguments: { prompt: 'Find it.', agent: 'Explore' } };
+    const extensions = { 'io.modelcontextprotocol/tasks': {} };
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { extensions } };
+    const made = await ask('tools/call', isOld ? { ...call, task: {} } : { ...call, _meta });
+    const id = /"taskId":"(\w+)"/.exec(JSON.stringify(made))?.[1] ?? '';
+    const about = { taskId: id, ...(isOld ? {} : { _meta }) };
+    await waitUntilPasses(async () => {
+      expect(await ask('tasks/get', about)).toMatchObject({ status: 'completed' });
+    });
+    const result = isOld ? await ask('tasks/result', { taskId: id }) : undefined;
+    const detail = isOld ? undefined : (await ask('tasks/get', about))['result'];
+    expect(result ?? detail).toMatchObject({
+      structuredContent: { task_id: id, result: 'It is in a.ts.' },
+    });
   });
 });

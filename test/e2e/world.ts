@@ -10,6 +10,7 @@ import {
   type WireProtocol,
   type WireToolResult,
 } from '../../src/testing/index.ts';
+import { dropMissing } from '../../src/base/drop-missing.ts';
 import { Sandbox, startMuster, type Finished, type Running, type RunOptions } from './muster.ts';
 import { expectNoViolations } from '../no-violations.ts';
 import { endMarked } from './processes.ts';
@@ -71,6 +72,8 @@ const BARE_FLAGS = ['--allow', 'Bash'];
 export interface WorldOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly script?: FakeModelOptions['script'];
+  /** False if programs of others send requests as well, which may break rules of their vendors. Default: true. */
+  readonly strict?: false;
   /** Default: `anthropic`. */
   readonly protocol?: WireProtocol;
   /** The value of --model. Default: the model that the environment names. */
@@ -80,8 +83,10 @@ export interface WorldOptions {
 }
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-  const { files = {}, script } = options;
-  const model = await startFakeModel(script === undefined ? {} : { script });
+  const { files = {} } = options;
+  const model = await startFakeModel(
+    dropMissing({ script: options.script, strict: options.strict }),
+  );
   return new World(new Sandbox(files), model, options);
 }
 

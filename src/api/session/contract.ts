@@ -255,6 +255,11 @@ export interface Session {
   branch(request: BranchTask, onEvent?: EventListener): Promise<Run>;
   /** Returns the id of the newest conversation in this directory, or null. */
   newestConversation(): string | null;
+  /**
+   * Reads the result of a task from its log, as it is now; before the end of the task it holds what the task has so far. `id` is
+   * a full id. Throws MusterError `NOT_FOUND`.
+   */
+  readResult(id: string): ResultEnvelope;
   /** Returns the open questions of this process, the oldest first. */
   questions(): readonly WaitingQuestion[];
   /**

@@ -12,6 +12,8 @@ import { stopOrder } from '../../engine/task/stop-order.ts';
 import { buildResultEnvelope } from '../../engine/results/result.ts';
 import type { TaskRun } from '../../engine/task/task-run.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
+import type { ResultEnvelope } from '../../protocol/result.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import { checkQuotedItems } from './quote-message.ts';
 import type { EventListener } from './event-router.ts';
@@ -197,17 +199,29 @@ export class Runs {
    * Returns a completed task as a run that already has its result and costs nothing; null if the task is not completed.
    */
   private findCompletedRun(id: string): Run | null {
-    const { store } = this.parts;
-    const state = foldLog(store, id);
+    const state = foldLog(this.parts.store, id);
     if (state.status !== 'completed') return null;
-    const paths = { transcript: store.logPath(id), outputFile: store.outputPath(id) };
     return {
       id,
       model: state.spec.model,
-      result: Promise.resolve(buildResultEnvelope(state, paths)),
+      result: Promise.resolve(this.buildEnvelope(state)),
       parkedOn: () => [],
       stop: () => {},
     };
+  }
+
+  /** See `Session.readResult`. */
+  readResult(id: string): ResultEnvelope {
+    return this.buildEnvelope(foldLog(this.parts.store, id));
+  }
+
+  private buildEnvelope(state: TaskState): ResultEnvelope {
+    const { store } = this.parts;
+    const { id } = state.spec;
+    return buildResultEnvelope(state, {
+      transcript: store.logPath(id),
+      outputFile: store.outputPath(id),
+    });
   }
 
   async startTemplate(request: TemplateRequest, onEvent: EventListener = () => {}): Promise<Run> {

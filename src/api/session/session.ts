@@ -143,6 +143,7 @@ export function createSession(parts: SessionParts): Session {
     templateReport: (id) => createTemplateReport(store, store.resolveId(id)),
     templateRunLeft: async (id) => previewTemplateResume(store, store.resolveId(id)),
     newestConversation: () => findNewestRoot(({ source }) => source !== 'template')?.id ?? null,
+    readResult: (id) => runs.readResult(id),
     newestTemplateRun: () => findNewestRoot(({ source }) => source === 'template'),
     questions: () => inbox.open(),
     answer: (answer) => engine.answer(answer),

@@ -7,6 +7,15 @@ export const SERVER_FLAGS = {
   },
   login: { help: 'try the key of a provider and store it, as `muster login` does' },
   'tool-per-agent': { help: 'offer each agent as a tool of its own, besides Task' },
+  http: {
+    value: '[HOST:]PORT',
+    help: 'serve over HTTP, on 127.0.0.1 by default; port 0: a free port',
+  },
+  'bearer-token-file': {
+    value: 'FILE',
+    help: 'the file with the token that clients must send',
+    path: 'files',
+  },
   'no-browser': { help: 'print the address of the page instead of opening it' },
   project: { help: 'write into .mcp.json of this project instead of your own file' },
   transport: {

@@ -1,11 +1,10 @@
 import { loadConversations, type Run, type Session } from '../../api/index.ts';
 import { deferred, type Deferred } from '../../base/async.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
-import { dropMissing } from '../../base/drop-missing.ts';
 import { newId } from '../../base/ids.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { Question } from '../../protocol/question.ts';
-import type { ResultEnvelope } from '../../protocol/result.ts';
+import type { ResultEnvelope, TaskStatus } from '../../protocol/result.ts';
 
 /** A task that a client of the server has started, with all tasks below it. */
 export interface ServedTask {
@@ -13,8 +12,11 @@ export interface ServedTask {
   readonly agent: string;
   /** The first words of its prompt. */
   readonly description: string;
-  /** Its result; null while it runs. */
-  readonly result: ResultEnvelope | null;
+  readonly status: TaskStatus;
+  /** The time of the call that has started it, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** The time of its start, end or continuation, whichever is the newest. */
+  readonly changedAt: number;
 }
 
 export interface StartTask {
@@ -42,40 +44,56 @@ export interface WaitOptions {
 /** The maximum length of the description of a task, in characters. */
 const MAX_DESCRIPTION = 80;
 
+/** The state of a task that a client has started. It does not hold the result, which is read from the log. */
 interface Entry {
   readonly id: string;
   readonly agent: string;
   readonly description: string;
+  readonly startedAt: number;
+  changedAt: number;
+  status: TaskStatus;
   /** The name of the agent of the task and of each task below it. */
   readonly agents: Map<string, string>;
   readonly listeners: Set<AgentEventListener>;
+  /** The run; null before its start and after its end. */
   run: Run | null;
-  result: ResultEnvelope | null;
-  /** The error with which the run could not start or failed; null if there is none. */
+  /** The error with which the run could not continue; null if there is none. */
   error: MusterError | null;
   /** Resolves when the run has ended. */
   ended: Deferred<void>;
 }
 
-/** The tasks that the clients of one server have started. A client reaches no other task. */
+/** The parts of a session with which tasks are served. */
+export type ServingSession = Pick<
+  Session,
+  'questions' | 'readResult' | 'resume' | 'send' | 'start' | 'watchQuestions'
+>;
+
+/** The tasks that one client of the server has started. It reaches no other task. */
 export class ServedTasks {
-  readonly #session: Session;
+  /** False if several clients share the tasks, so that a client may reach a task only by its id. */
+  readonly areListed: boolean;
+  readonly #session: ServingSession;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(session: Session) {
+  constructor(session: ServingSession, options: { readonly areListed: boolean }) {
     this.#session = session;
+    this.areListed = options.areListed;
   }
 
   /** Starts a task. Throws MusterError if the prompt is empty or there is no such agent. */
   start({ prompt, agent }: StartTask): string {
+    const now = Date.now();
     const entry: Entry = {
       id: newId(),
       agent,
       description: prompt.trim().replaceAll(/\s+/g, ' ').slice(0, MAX_DESCRIPTION),
+      startedAt: now,
+      changedAt: now,
+      status: 'running',
       agents: new Map(),
       listeners: new Set(),
       run: null,
-      result: null,
       error: null,
       ended: deferred(),
     };
@@ -92,18 +110,22 @@ export class ServedTasks {
     const entry = this.#find(id);
     if (message.trim() === '') throw new MusterError('INVALID_PARAM', 'the message is empty');
     const { isSent } = await loadConversations();
-    if (entry.result === null && isSent(() => this.#session.send(id, message))) return 'sent';
-    await entry.ended.promise;
-    entry.result = null;
+    while (isAtWork(entry)) {
+      if (isSent(() => this.#session.send(id, message))) return 'sent';
+      // It is about to end, and another message may continue it first.
+      await entry.ended.promise;
+    }
+    const { status } = entry;
     entry.error = null;
     entry.ended = deferred();
+    changeStatus(entry, 'running');
     try {
       this.#follow(
         entry,
         await this.#session.resume({ id, prompt: message }, this.#listener(entry)),
       );
     } catch (thrown) {
-      this.#end(entry, { error: toMusterError(thrown) });
+      end(entry, status, toMusterError(thrown));
       throw thrown;
     }
     return 'continued';
@@ -114,7 +136,14 @@ export class ServedTasks {
     const entry = this.#find(id);
     entry.run?.stop('stopped by the client of the MCP server');
     await entry.ended.promise;
-    return resultOf(entry);
+    return this.#readResult(entry);
+  }
+
+  /** Stops all tasks, and waits until they have ended. */
+  async stopAll(because: string): Promise<void> {
+    const working = [...this.#entries.values()].filter(isAtWork);
+    for (const { run } of working) run?.stop(because);
+    await Promise.all(working.map(({ ended }) => ended.promise));
   }
 
   /** Waits until a task ends or asks something, the time is over or the signal aborts. Rejects with MusterError. */
@@ -125,16 +154,14 @@ export class ServedTasks {
     const onAbort = (): void => changed.resolve();
     signal.addEventListener('abort', onAbort, { once: true });
     const stopWatching = this.#session.watchQuestions(() => {
-      if (this.#questionOf(entry) !== undefined) changed.resolve();
+      if (this.question(id) !== undefined) changed.resolve();
     });
     if (onEvent !== undefined) entry.listeners.add(onEvent);
     try {
-      const isWaiting =
-        entry.result === null && entry.error === null && this.#questionOf(entry) === undefined;
+      const isWaiting = isAtWork(entry) && this.question(id) === undefined;
       if (isWaiting && !signal.aborted) await Promise.race([entry.ended.promise, changed.promise]);
-      if (entry.result !== null || entry.error !== null)
-        return { kind: 'ended', result: resultOf(entry) };
-      const question = this.#questionOf(entry);
+      if (!isAtWork(entry)) return { kind: 'ended', result: this.#readResult(entry) };
+      const question = this.question(id);
       return question === undefined ? { kind: 'runs' } : { kind: 'asks', question };
     } finally {
       if (limit !== null) clearTimeout(limit);
@@ -144,18 +171,49 @@ export class ServedTasks {
     }
   }
 
+  /** Lists the tasks that the client may see, the oldest first. */
   list(): readonly ServedTask[] {
-    return [...this.#entries.values()].map(({ id, agent, description, result }) => ({
-      id,
-      agent,
-      description,
-      result,
-    }));
+    return this.areListed ? this.#listEntries().map(describe) : [];
   }
 
-  /** Returns the newest open question of a task or of the tasks below it. */
-  #questionOf({ agents }: Entry): Question | undefined {
+  /** Returns a task. Throws MusterError if this client has not started it. */
+  get(id: string): ServedTask {
+    return describe(this.#find(id));
+  }
+
+  /** Checks whether a task, or a task below one of the tasks, belongs to this client. */
+  includes(id: string): boolean {
+    return this.#entries.has(id) || this.#listEntries().some(({ agents }) => agents.has(id));
+  }
+
+  /** Reads the result of a task. Throws MusterError. */
+  result(id: string): ResultEnvelope {
+    return this.#readResult(this.#find(id));
+  }
+
+  /** Returns the oldest open question of a task or of the tasks below it. Throws MusterError. */
+  question(id: string): Question | undefined {
+    const { agents } = this.#find(id);
     return this.#session.questions().find(({ question }) => agents.has(question.task))?.question;
+  }
+
+  /** Lists the open questions of all tasks, each with the id of the task that this client has started. */
+  openQuestions(): readonly { readonly task: string; readonly question: Question }[] {
+    return this.#session.questions().flatMap(({ question }) => {
+      const entry = this.#listEntries().find(({ agents }) => agents.has(question.task));
+      return entry === undefined ? [] : [{ task: entry.id, question }];
+    });
+  }
+
+  /** Whether a task is at work, which it is not while it waits for the answer to a question. */
+  get isBusy(): boolean {
+    return this.#listEntries().some(
+      (entry) => isAtWork(entry) && this.question(entry.id) === undefined,
+    );
+  }
+
+  #listEntries(): readonly Entry[] {
+    return [...this.#entries.values()];
   }
 
   #listener(entry: Entry): (event: TaskEvent) => void {
@@ -169,31 +227,46 @@ export class ServedTasks {
   #follow(entry: Entry, run: Run): void {
     entry.run = run;
     run.result.then(
-      (result) => this.#end(entry, { result }),
-      (thrown: unknown) => this.#end(entry, { error: toMusterError(thrown) }),
+      ({ data }) => end(entry, data.status),
+      (thrown: unknown) => end(entry, 'failed', toMusterError(thrown)),
     );
   }
 
-  #end(entry: Entry, end: Partial<Pick<Entry, 'result' | 'error'>>): void {
-    Object.assign(entry, dropMissing(end));
-    entry.ended.resolve();
+  #readResult({ id, error }: Entry): ResultEnvelope {
+    if (error !== null) throw error;
+    return this.#session.readResult(id);
   }
 
   #find(id: string): Entry {
     const entry = this.#entries.get(id);
     if (entry !== undefined) return entry;
-    const known = [...this.#entries.keys()].slice(-5).join(', ');
-    const hint = known === '' ? 'none has been started' : `started: ${known}`;
+    const known = this.list().map((task) => task.id);
+    const hint = known.length === 0 ? '' : `; started: ${known.slice(-5).join(', ')}`;
     throw new MusterError(
       'NOT_FOUND',
-      `no task ${JSON.stringify(id)} was started through this server; ${hint}`,
+      `no task ${JSON.stringify(id)} was started through this server${hint}`,
     );
   }
 }
 
-function resultOf({ result, error }: Entry): ResultEnvelope {
-  if (result !== null) return result;
-  throw error ?? new MusterError('INTERNAL_ERROR', 'the task has no result');
+function isAtWork({ status }: Entry): boolean {
+  return status === 'running';
+}
+
+function end(entry: Entry, status: TaskStatus, error: MusterError | null = null): void {
+  entry.run = null;
+  entry.error = error;
+  changeStatus(entry, status);
+  entry.ended.resolve();
+}
+
+function changeStatus(entry: Entry, status: TaskStatus): void {
+  entry.status = status;
+  entry.changedAt = Date.now();
+}
+
+function describe({ id, agent, description, status, startedAt, changedAt }: Entry): ServedTask {
+  return { id, agent, description, status, startedAt, changedAt };
 }
 
 function toMusterError(thrown: unknown): MusterError {

@@ -1,8 +1,10 @@
 import { fromJsonSchema, type McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import { dropMissing } from '../../base/drop-missing.ts';
 import { createProgressReport } from './progress.ts';
-import type { QuestionAsker } from './question-asker.ts';
-import type { ServedTasks } from './served-tasks.ts';
+import type { ServedClient } from './served-client.ts';
+import type { StartTask } from './served-tasks.ts';
+import { describeProtocolTask } from './task-utilities.ts';
+import { createdTaskAnswer, findWantedRevision } from './task-wire.ts';
 import {
   endedAnswer,
   failedAnswer,
@@ -12,14 +14,14 @@ import {
   PAGE_LENGTH,
   RESULT_SCHEMA,
   runningAnswer,
+  runningText,
   sentAnswer,
   type ToolAnswer,
 } from './tool-answers.ts';
 
 export interface ServedToolsParts {
   readonly agents: readonly { readonly name: string; readonly description: string }[];
-  readonly asker: QuestionAsker;
-  readonly tasks: ServedTasks;
+  readonly client: ServedClient;
   /** True if each agent is a tool of its own as well. */
   readonly hasToolPerAgent: boolean;
 }
@@ -42,6 +44,8 @@ interface ServedTool {
   readonly description: string;
   readonly properties: Record<string, JsonSchema>;
   readonly required: (keyof ToolInput)[];
+  /** Set if a client can have the call carried out as a task of the protocol. */
+  readonly canBecomeTask?: true;
   /** Default: the schema of an answer about one task. */
   readonly outputSchema?: JsonSchema;
   handle(input: ToolInput, context: ServerContext): Promise<ToolAnswer> | ToolAnswer;
@@ -58,8 +62,28 @@ const BACKGROUND: JsonSchema = {
   description: 'return at once; read the result with TaskOutput',
 };
 
+/** The parts of a tool that uses tasks. */
+interface TaskToolParts extends ServedToolsParts {
+  /** Reads from a request about a task whether its client can ask, and the answers that it brings. */
+  readonly useRequest: (id: string, context: ServerContext) => void;
+  /** Starts a task, and tells a client that lists its tasks that their resources have changed. */
+  readonly startTask: (request: StartTask) => string;
+}
+
 /** Registers the tools for tasks with a server. */
-export function registerTools(server: McpServer, parts: ServedToolsParts): void {
+export function registerTools(server: McpServer, served: ServedToolsParts): void {
+  const parts: TaskToolParts = {
+    ...served,
+    useRequest: (id, context) =>
+      served.client.asker.use(id, context, server.server.getClientCapabilities()),
+    startTask: (request) => {
+      const { tasks } = served.client;
+      const id = tasks.start(request);
+      // A client that has gone ends its requests, which is how the task learns of it.
+      if (tasks.areListed) server.server.sendResourceListChanged().catch(() => {});
+      return id;
+    },
+  };
   for (const tool of [...listTaskTools(parts), ...listControlTools(parts)]) {
     const { name, description, properties, required, outputSchema = RESULT_SCHEMA } = tool;
     const schema = { type: 'object' as const, properties, required, additionalProperties: false };
@@ -67,28 +91,42 @@ export function registerTools(server: McpServer, parts: ServedToolsParts): void 
       inputSchema: fromJsonSchema<ToolInput>(schema),
       outputSchema: fromJsonSchema(outputSchema),
     };
-    server.registerTool(name, { description, ...schemas }, async (input, context) => {
-      try {
-        return await tool.handle(input, context);
-      } catch (thrown) {
-        return failedAnswer(thrown);
-      }
-    });
+    const registered = server.registerTool(
+      name,
+      { description, ...schemas },
+      async (input, context) => {
+        try {
+          return await tool.handle(input, context);
+        } catch (thrown) {
+          return failedAnswer(thrown);
+        }
+      },
+    );
+    if (tool.canBecomeTask === true) registered.execution = { taskSupport: 'optional' };
   }
 }
 
 /** Lists the tools that start tasks. */
-function listTaskTools(parts: ServedToolsParts): readonly ServedTool[] {
-  const { agents, asker, tasks, hasToolPerAgent } = parts;
+function listTaskTools(parts: TaskToolParts): readonly ServedTool[] {
+  const { agents, client, hasToolPerAgent, startTask, useRequest } = parts;
+  const { tasks } = client;
   const start = async (
     agent: string,
     input: ToolInput,
     context: ServerContext,
   ): Promise<ToolAnswer> => {
-    asker.use(context);
     // The state is set if the request is repeated with the answer to a question.
     const id =
-      context.mcpReq.requestState<string>() ?? tasks.start({ prompt: input.prompt ?? '', agent });
+      context.mcpReq.requestState<string>() ?? startTask({ prompt: input.prompt ?? '', agent });
+    useRequest(id, context);
+    const revision = findWantedRevision(context);
+    if (revision !== null) {
+      return createdTaskAnswer(
+        revision,
+        describeProtocolTask(client, id, revision),
+        runningText(id),
+      );
+    }
     if (input.run_in_background === true) return runningAnswer(id);
     // Without a time limit, only a cancelled request ends before its task, which ends with it.
     return (await waitFor(parts, id, { context })) ?? endedAnswer(await tasks.stop(id));
@@ -105,6 +143,7 @@ function listTaskTools(parts: ServedToolsParts): readonly ServedTool[] {
         run_in_background: BACKGROUND,
       },
       required: ['prompt', 'agent'],
+      canBecomeTask: true,
       handle: async (input, context) => await start(input.agent ?? '', input, context),
     },
     ...(hasToolPerAgent ? agents : []).map(({ name, description }): ServedTool => {
@@ -113,6 +152,7 @@ function listTaskTools(parts: ServedToolsParts): readonly ServedTool[] {
         description: `Give a task to the subagent ${name}, which works alone and returns its answer. ${description}`,
         properties: { prompt: PROMPT, run_in_background: BACKGROUND },
         required: ['prompt'],
+        canBecomeTask: true,
         handle: async (input, context) => await start(name, input, context),
       };
     }),
@@ -120,8 +160,9 @@ function listTaskTools(parts: ServedToolsParts): readonly ServedTool[] {
 }
 
 /** Lists the tools for tasks that were started. */
-function listControlTools(parts: ServedToolsParts): readonly ServedTool[] {
-  const { asker, tasks } = parts;
+function listControlTools(parts: TaskToolParts): readonly ServedTool[] {
+  const { useRequest } = parts;
+  const { tasks } = parts.client;
   return [
     {
       name: 'TaskOutput',
@@ -141,7 +182,7 @@ function listControlTools(parts: ServedToolsParts): readonly ServedTool[] {
         { task_id: id = '', wait_seconds: seconds = DEFAULT_WAIT_SECONDS, offset },
         context,
       ) {
-        asker.use(context);
+        useRequest(id, context);
         const request = { context, ms: seconds * 1000, ...dropMissing({ offset }) };
         return (await waitFor(parts, id, request)) ?? runningAnswer(id);
       },
@@ -153,7 +194,7 @@ function listControlTools(parts: ServedToolsParts): readonly ServedTool[] {
       properties: { task_id: TASK_ID, message: { type: 'string' } },
       required: ['task_id', 'message'],
       async handle({ task_id: id = '', message = '' }, context) {
-        asker.use(context);
+        useRequest(id, context);
         return sentAnswer(id, await tasks.send(id, message));
       },
     },
@@ -170,7 +211,7 @@ function listControlTools(parts: ServedToolsParts): readonly ServedTool[] {
       properties: {},
       required: [],
       outputSchema: LIST_SCHEMA,
-      handle: () => listAnswer(tasks.list()),
+      handle: () => listAnswer({ areListed: tasks.areListed, list: tasks.list() }),
     },
   ];
 }
@@ -185,21 +226,22 @@ interface WaitRequest {
 
 /** Waits for a task, and has the client ask the user its questions. Null if the task still runs when the wait is over. */
 async function waitFor(
-  { asker, tasks }: ServedToolsParts,
+  { client }: ServedToolsParts,
   id: string,
   { context, ms, offset }: WaitRequest,
 ): Promise<ToolAnswer | null> {
+  const { asker, tasks } = client;
   for (;;) {
     const outcome = await tasks.wait(id, {
       signal: context.mcpReq.signal,
       ...dropMissing({ ms, onEvent: createProgressReport(context) }),
     });
-    if (outcome.kind === 'runs') return null;
     if (outcome.kind === 'ended')
       return offset === undefined
         ? endedAnswer(outcome.result)
         : pageAnswer(outcome.result, offset);
-    const request = asker.ask(outcome.question, id);
+    if (outcome.kind === 'runs' || context.mcpReq.signal.aborted) return null;
+    const request = await asker.ask(id, outcome.question, context);
     if (request !== null) return request;
   }
 }

@@ -93,11 +93,15 @@ function createAnswer(
   };
 }
 
+/** Tells a model what it can do with a running task. */
+export function runningText(id: string): string {
+  return `Task ${id} is running. TaskOutput waits for its result; TaskStop stops it.`;
+}
+
 /** Answers that a task is still running. */
 export function runningAnswer(id: string): CallToolResult {
-  const text = `Task ${id} is running. TaskOutput waits for its result; TaskStop stops it.`;
   return {
-    content: [{ type: 'text', text }],
+    content: [{ type: 'text', text: runningText(id) }],
     structuredContent: { task_id: id, status: 'running' },
   };
 }
@@ -114,13 +118,22 @@ export function sentAnswer(id: string, how: 'sent' | 'continued'): CallToolResul
   };
 }
 
-/** Answers with the tasks that were started. */
-export function listAnswer(tasks: readonly ServedTask[]): CallToolResult {
-  const rows = tasks.map(({ id, agent, description, result }) => {
-    return { task_id: id, agent, description, status: result?.data.status ?? 'running' };
+/** Answers with the tasks that the client may see. */
+export function listAnswer({
+  areListed,
+  list,
+}: {
+  readonly areListed: boolean;
+  readonly list: readonly ServedTask[];
+}): CallToolResult {
+  const rows = list.map(({ id, agent, description, status }) => {
+    return { task_id: id, agent, description, status };
   });
   const lines = rows.map((row) => `${row.task_id} ${row.status} ${row.agent}: ${row.description}`);
-  const text = lines.length === 0 ? 'No task was started through this server.' : lines.join('\n');
+  const none = areListed
+    ? 'No task was started through this server.'
+    : 'This connection has no session, so its tasks are not listed. Each of them is reached by its task_id.';
+  const text = lines.length === 0 ? none : lines.join('\n');
   return { content: [{ type: 'text', text }], structuredContent: { tasks: rows } };
 }
 

@@ -1,0 +1,36 @@
+import { isIP } from 'node:net';
+
+/** The address on which the server listens. */
+export interface HttpAddress {
+  /** A host name or an IP address, without brackets. */
+  readonly host: string;
+  /** 0 for a free port. */
+  readonly port: number;
+}
+
+const LOOPBACK = '127.0.0.1';
+const MAX_PORT = 65_535;
+const FORM = /^(?:(?:\[(?<six>[0-9a-fA-F:.]+)\]|(?<name>[\w.-]+)):)?(?<digits>\d{1,5})$/;
+
+/**
+ * Parses `[HOST:]PORT`, in which an IPv6 address stands in brackets. Returns null if the text has another form.
+ *
+ * @returns with the host 127.0.0.1 if the text names none
+ */
+export function parseHttpAddress(text: string): HttpAddress | null {
+  const { six, name, digits } = FORM.exec(text)?.groups ?? {};
+  const port = Number(digits);
+  if (digits === undefined || port > MAX_PORT || (six !== undefined && isIP(six) !== 6))
+    return null;
+  return { host: six ?? name ?? LOOPBACK, port };
+}
+
+/** Writes a host as a URL has it. */
+export function toUrlHost(host: string): string {
+  return isIP(host) === 6 ? `[${host}]` : host;
+}
+
+/** Checks whether only programs of this machine reach an address. */
+export function isLoopback({ host }: HttpAddress): boolean {
+  return host.startsWith('127.') || host === '::1' || host === 'localhost';
+}
