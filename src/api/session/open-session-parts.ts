@@ -21,6 +21,9 @@ import { announceMissingSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
 import { finishLandings, type SessionWorkspacePort } from '../workspaces/session-workspaces.ts';
 import { openWorkspacesLater } from '../workspaces/open-later.ts';
+import { openSessionRemoteAgents } from './session-remote-agents.ts';
+import type { SessionRemoteAgents } from '../remote/open-remote-agents.ts';
+import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { openStorage } from './open-storage.ts';
 import { openWorkspaces } from './open-workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
@@ -45,10 +48,16 @@ import { toRealPath } from '../../sys/files/real-path.ts';
  */
 export async function openSessionParts(options: SessionOptions): Promise<SessionParts> {
   const session = await readSessionConfig(options);
-  const models = await openSessionModels(session, { preload: options.preload !== false });
+  const opened = Promise.withResolvers<Sandbox>();
+  const remoteAgents = openSessionRemoteAgents(session, () => opened.promise);
+  const models = await openSessionModels(session, {
+    preload: options.preload !== false,
+    remotePorts: remoteAgents.ports,
+  });
   const definitions = await loadSessionDefinitions(session, options.agents ?? []);
   const { agents, skills, slashCommands, loadTemplates } = definitions;
   const storage = await openStorage(session, options);
+  opened.resolve(storage.sandbox);
   const { canWriteDataDir } = storage;
   const servers = await openSessionServers(session, {
     models,
@@ -86,6 +95,7 @@ export async function openSessionParts(options: SessionOptions): Promise<Session
     session,
     languages,
     models,
+    remoteAgents,
     definitions,
     storage,
     inbox,
@@ -136,6 +146,7 @@ export async function openSessionParts(options: SessionOptions): Promise<Session
     },
     servers,
     languages,
+    remoteAgents,
     hooks,
     telemetry,
     logFile: session.logFile,
@@ -177,6 +188,7 @@ type SessionStorage = Awaited<ReturnType<typeof openStorage>>;
 interface EngineParts {
   readonly session: SessionConfig;
   readonly models: SessionModels;
+  readonly remoteAgents: SessionRemoteAgents;
   readonly definitions: SessionDefinitions;
   readonly storage: SessionStorage;
   readonly inbox: SessionParts['inbox'];
@@ -209,6 +221,7 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
     redact,
     model: models.port,
     models: models.chooser,
+    remoteAgents: parts.remoteAgents,
     tools: [
       ...builtinTools(),
       ...(search === null ? [] : [createWebSearchTool(search)]),

@@ -10,6 +10,7 @@ import { listSecretForms } from '../setup/secrets.ts';
 import { createModelPortLimits, createModelSettings } from '../setup/settings.ts';
 import type { ModelListDeps } from './session-model-lists.ts';
 import type { SessionConfig } from './session-config.ts';
+import type { SessionRemoteAgents } from '../remote/open-remote-agents.ts';
 import type { ConfiguredProvider } from '../../model/providers/configured-provider.ts';
 import type { KeyReader } from '../../protocol/api-key.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
@@ -47,7 +48,14 @@ const KEY_NOTICE_MS = 3_000;
  */
 export async function openSessionModels(
   { environment, state, directory, loaded, program, onNotice, secrets }: SessionConfig,
-  { preload }: { readonly preload: boolean },
+  {
+    preload,
+    remotePorts,
+  }: {
+    readonly preload: boolean;
+    /** The functions that load the ports to remote agents, by provider. */
+    readonly remotePorts: SessionRemoteAgents['ports'];
+  },
 ): Promise<SessionModels> {
   const { config } = loaded;
   const fetch = createHttpFetch(environment);
@@ -102,6 +110,7 @@ export async function openSessionModels(
       requestsPerMinute: config.provider.requestsPerMinute,
     },
     localPorts: {
+      ...remotePorts,
       [OFFLINE]: loadOfflineModel,
       // Without models of a program, a configured server may have this name.
       ...(program.models.length === 0
