@@ -3,7 +3,7 @@ import { rejectOnAbort } from '../base/async.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { HttpFetch } from '../sys/http/http-types.ts';
 import { expandTransport, type VariableSource } from './expand-variables.ts';
-import { DEFAULT_MESSAGE_LIMITS, type MessageLimits } from './message-lines.ts';
+import { DEFAULT_MESSAGE_LIMITS, type MessageLimits } from '../sys/processes/message-lines.ts';
 import type { SessionTarget } from './open-session.ts';
 import { serverId, type McpServerEntry } from './server-entry.ts';
 import type { McpLogins } from './server-login.ts';

@@ -53,8 +53,8 @@ export interface RemoteTask {
   readonly cwd: string;
   /** The present rights of the task. */
   readonly rights: Rights;
-  /** The names of the tools that the task has. */
-  readonly tools: readonly string[];
+  /** True if the task may change files in its roots and run commands, so that its program may do so itself. */
+  readonly mayChange: boolean;
 }
 
 /** The names of the providers of the models that stand for remote agents: the names of the protocols. */

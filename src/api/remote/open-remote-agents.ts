@@ -1,10 +1,12 @@
 import type { RemoteAgents } from '../../engine/task/deps.ts';
 import type { ModelPort } from '../../protocol/model.ts';
 import type { RemoteAgent } from '../../protocol/remote-agent.ts';
-import type { RemotePort } from '../../remote/remote-port.ts';
+import type { RemoteAgentPort } from '../../remote/remote-agent-port.ts';
 
 /** The functions that load the ports to remote agents, each at its first request. */
-type PortLoaders = Readonly<Partial<Record<RemoteAgent['protocol'], () => Promise<RemotePort>>>>;
+type PortLoaders = Readonly<
+  Partial<Record<RemoteAgent['protocol'], () => Promise<RemoteAgentPort>>>
+>;
 
 /** The remote agents of a session. */
 export interface SessionRemoteAgents extends RemoteAgents {
@@ -16,8 +18,8 @@ export interface SessionRemoteAgents extends RemoteAgents {
 
 /** Creates the remote agents of a session. A port is loaded at its first request, and only loaded ports are ended. */
 export function openRemoteAgents(loaders: PortLoaders): SessionRemoteAgents {
-  const loaded: RemotePort[] = [];
-  const load = async (open: () => Promise<RemotePort>): Promise<ModelPort> => {
+  const loaded: RemoteAgentPort[] = [];
+  const load = async (open: () => Promise<RemoteAgentPort>): Promise<ModelPort> => {
     const port = await open();
     loaded.push(port);
     return port;

@@ -9,6 +9,7 @@ import { Engine } from '../../engine/engine.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
+import { createRemoteTools } from '../../tools/remote/remote-tools.ts';
 import { codeTool } from '../../tools/code/code.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { createWebSearchTool } from '../../tools/web/web-search.ts';
@@ -21,9 +22,8 @@ import { announceMissingSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
 import { finishLandings, type SessionWorkspacePort } from '../workspaces/session-workspaces.ts';
 import { openWorkspacesLater } from '../workspaces/open-later.ts';
-import { openSessionRemoteAgents } from './session-remote-agents.ts';
+import { openSessionRemoteAgents, type LateParts } from './session-remote-agents.ts';
 import type { SessionRemoteAgents } from '../remote/open-remote-agents.ts';
-import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { openStorage } from './open-storage.ts';
 import { openWorkspaces } from './open-workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
@@ -48,8 +48,8 @@ import { toRealPath } from '../../sys/files/real-path.ts';
  */
 export async function openSessionParts(options: SessionOptions): Promise<SessionParts> {
   const session = await readSessionConfig(options);
-  const opened = Promise.withResolvers<Sandbox>();
-  const remoteAgents = openSessionRemoteAgents(session, () => opened.promise);
+  const late = Promise.withResolvers<LateParts>();
+  const remoteAgents = openSessionRemoteAgents(session, late.promise);
   const models = await openSessionModels(session, {
     preload: options.preload !== false,
     remotePorts: remoteAgents.ports,
@@ -57,7 +57,8 @@ export async function openSessionParts(options: SessionOptions): Promise<Session
   const definitions = await loadSessionDefinitions(session, options.agents ?? []);
   const { agents, skills, slashCommands, loadTemplates } = definitions;
   const storage = await openStorage(session, options);
-  opened.resolve(storage.sandbox);
+  const { deadlines, portLimits } = models;
+  late.resolve({ sandbox: storage.sandbox, deadlines, limits: portLimits });
   const { canWriteDataDir } = storage;
   const servers = await openSessionServers(session, {
     models,
@@ -214,6 +215,7 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
   const git = await session.gitStatus;
   if (storage.canWriteDataDir)
     await finishLandings({ dataDir: directory, environment }, roots, onNotice);
+  const remoteTools = createRemoteTools();
   const search = openSearch(loaded.config.web, environment, models);
   return new Engine({
     store,
@@ -221,9 +223,15 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
     redact,
     model: models.port,
     models: models.chooser,
-    remoteAgents: parts.remoteAgents,
+    remoteAgents: {
+      async endTask(id) {
+        remoteTools.endTask(id);
+        await parts.remoteAgents.endTask(id);
+      },
+    },
     tools: [
       ...builtinTools(),
+      ...remoteTools.tools,
       ...(search === null ? [] : [createWebSearchTool(search)]),
       ...(languages.offersCode ? [codeTool] : []),
       ...session.program.tools,

@@ -18,6 +18,7 @@ import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts'
 import { createModelPort, type ConnectedModels } from '../../model/model-port.ts';
 import { discoverModels } from '../../model/discover-models.ts';
 import { createOwnPort, createOwnProvider, OWN_PROVIDER } from '../../model/own-models.ts';
+import type { LivenessLimits } from '../../model/watchdog.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { createModelChooser, type FindListedModel } from '../../model/selection/model-chooser.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
@@ -29,6 +30,8 @@ export interface SessionModels {
   readonly chooser: ModelChooser;
   readonly port: ConnectedModels;
   readonly deadlines: Deadlines;
+  /** The limits on the silence of models. */
+  readonly portLimits: LivenessLimits;
   readonly maxParallel: number;
   /** The parts that are needed to list the models of the providers. */
   readonly listing: ModelListDeps;
@@ -138,6 +141,7 @@ export async function openSessionModels(
     chooser,
     port,
     deadlines,
+    portLimits,
     maxParallel: limits.maxParallel,
     listing,
     keyRead,

@@ -17,6 +17,8 @@ import type { Message } from '../../protocol/message.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { isRemoteProvider, type RemoteTask } from '../../protocol/remote-agent.ts';
+import { forbidsAllChanges } from '../../policy/denied-paths.ts';
+import { isToolDisallowed } from '../../policy/rules/tool-cover.ts';
 import { lookUpAgent } from '../../agents/find-agent.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 
@@ -97,6 +99,7 @@ function describeRemoteTask(
   { spec, permissions, view }: Pick<TaskRun, 'spec' | 'permissions' | 'view'>,
 ): RemoteTask {
   const { agent, cwd, id } = spec;
+  const { rights } = permissions;
   const present = lookUpAgent(agent.name, agents.agents());
   const { scope, path } = (present ?? agent).origin;
   return {
@@ -107,8 +110,11 @@ function describeRemoteTask(
     instructions: agent.prompt,
     task: id,
     cwd,
-    rights: permissions.rights,
-    tools: [...view.keys()],
+    rights,
+    mayChange:
+      rights.mode !== 'plan' &&
+      !forbidsAllChanges(rights) &&
+      ['Write', 'Bash'].every((name) => view.has(name) && !isToolDisallowed(rights, name)),
   };
 }
 

@@ -126,6 +126,8 @@ export const readTool = defineBuiltinTool({
       limit: { type: 'integer', minimum: 1 },
       column: { type: 'integer', minimum: 1 },
       ...LINE_FIELDS,
+      // For programs that write back what they have read. Models read lines with numbers.
+      verbatim: { type: 'boolean', unlisted: true },
       cell_id: CELL_FIELDS.cell_id,
     },
     required: ['file_path'],
@@ -139,6 +141,10 @@ export const readTool = defineBuiltinTool({
     const { first, count } = resolveLineRange(input, DEFAULT_LINES);
     try {
       return await withFile(path, context, async (file) => {
+        if (input.verbatim === true) {
+          const lines = { first, count: input.limit ?? Infinity };
+          return await (await import('./verbatim.ts')).readVerbatim(file, lines, context);
+        }
         if (column !== undefined) return await readPiece(file, { line: first, column }, context);
         const cells = await readCells(file, { first, count, cellId }, context);
         return cells ?? (await readLines(file, { first, count }, context));

@@ -8,7 +8,7 @@ import { findDeniedPaths } from '../../policy/denied-paths.ts';
 import { confineWorktree } from '../../policy/workspace-rights.ts';
 import type { AcpProgram, RemoteTask } from '../../protocol/remote-agent.ts';
 import { listSources } from '../../protocol/workspace-paths.ts';
-import type { ProgramToStart, StartAcpProgram } from '../../remote/acp/program.ts';
+import type { AcpStart, StartAcpProgram } from '../../remote/acp/program.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
 import { startServerProgram } from '../../sys/processes/server-process.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
@@ -32,7 +32,7 @@ interface StarterParts {
  * the network, because it needs its model. Without a sandbox, only a program of the user starts, and only if its task may
  * change files: nothing else could be kept from it.
  */
-export function createProgramStarter(parts: StarterParts): StartAcpProgram {
+export function createAcpStarter(parts: StarterParts): StartAcpProgram {
   return async ({ task, program, access }) => {
     const { argv, env } = prepareCommand(parts, task, program);
     const { sandbox } = parts;
@@ -109,7 +109,7 @@ function listOwnState(
 
 function createSandboxError(
   { name, path, isForeign }: RemoteTask,
-  access: ProgramToStart['access'],
+  access: AcpStart['access'],
   because: string,
 ): MusterError {
   const reason =
