@@ -9,7 +9,7 @@ import type {
   ToolResultPart,
 } from '../../protocol/message.ts';
 
-/** What a request adds to the conversation with a program. */
+/** The part of a request that is new for the program. */
 export interface AddedInput {
   /** The results of the calls of the last answer. */
   readonly results: readonly ToolResultPart[];
@@ -51,6 +51,12 @@ function findSession(messages: readonly Message[]): string | null {
     if (typeof session === 'string') return session;
   }
   return null;
+}
+
+/** Returns messages without the newest answer and the results of its calls. */
+export function withoutNewestRound(messages: readonly Message[]): readonly Message[] {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  return messages.filter(({ role }, index) => index < last || (index > last && role === 'user'));
 }
 
 const NOTICE = /^<notice>[\s\S]*<\/notice>$/;

@@ -25,7 +25,7 @@ export type ProgramRequest =
     }
   | { readonly kind: 'step'; readonly step: ClaimedStep; readonly options: readonly StepOption[] };
 
-/** What a program says about something that it wants to do itself. Nothing of it is proved. */
+/** The description of something that a program wants to do itself, as the program gives it. Nothing of it is proved. */
 export interface ClaimedStep {
   readonly title: string;
   /** The kind of the step in the protocol; null if the program names none. */
@@ -140,16 +140,17 @@ function describeStep({ title, kind, paths, edits, input }: ClaimedStep): JsonOb
     ...(edits.length === 0
       ? {}
       : {
-          edits: edits.slice(0, MAX_PATHS).map(({ path, before, after }) => ({
-            path,
-            ...(before === null ? {} : { before: truncate(before, MAX_TEXT) }),
-            after: truncate(after, MAX_TEXT),
-          })),
+          edits: edits.slice(0, MAX_PATHS).map(describeEdit),
         }),
     ...(others === '{}' || others === '{"value":null}'
       ? {}
       : { details: truncate(others, MAX_TEXT) }),
   };
+}
+
+function describeEdit({ path, before, after }: ClaimedStep['edits'][number]): JsonObject {
+  const added = { path, after: truncate(after, MAX_TEXT) };
+  return before === null ? added : { ...added, before: truncate(before, MAX_TEXT) };
 }
 
 /** Reads a command, which programs write as a text or as a list of words. */

@@ -9,9 +9,10 @@ import { fileChunks } from '../../sys/files/read-file.ts';
 
 /** The lines of a file that are read. */
 interface VerbatimLines {
-  /** The number of the first line, from 1. */
-  readonly first: number;
-  readonly count: number;
+  /** The number of the first line, from 1. Default: 1. */
+  readonly offset?: number | undefined;
+  /** The number of lines. Default: all of them. */
+  readonly limit?: number | undefined;
 }
 
 /**
@@ -20,7 +21,7 @@ interface VerbatimLines {
  */
 export async function readVerbatim(
   file: OpenFile,
-  { first, count }: VerbatimLines,
+  lines: VerbatimLines,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const shown = displayPath(file.real, context.cwd);
@@ -32,7 +33,7 @@ export async function readVerbatim(
   const bytes = Buffer.concat(chunks);
   if (!isUtf8(bytes) || bytes.includes(0))
     throw new MusterError('INVALID_PARAM', `${shown} is not a text file in UTF-8`);
-  const text = takeLines(bytes.toString('utf8'), { first, count });
+  const text = takeLines(bytes.toString('utf8'), lines);
   if (byteLength(text) > readBytes) {
     const message = `the lines of ${shown} have more than ${readBytes} bytes (output.read_bytes); read fewer lines at once`;
     throw new MusterError('LIMIT_EXCEEDED', message);
@@ -46,8 +47,7 @@ export async function readVerbatim(
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** Returns lines of a text with their line ends. */
-export function takeLines(text: string, { first, count }: VerbatimLines): string {
-  if (first === 1 && count === Infinity) return text;
+export function takeLines(text: string, { offset = 1, limit = Infinity }: VerbatimLines): string {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  return lines.slice(first - 1, first - 1 + count).join('');
+  return lines.slice(offset - 1, offset - 1 + limit).join('');
 }

@@ -27,7 +27,7 @@ interface StepClaim {
  * Describes what a step touches, as the program says. The kind of a step may be wrong, so its files count as written
  * unless the program says that it reads them, and as read in any case.
  */
-export function describeClaim(
+function describeClaim(
   { kind = 'unknown', paths = [], command, url }: StepClaim,
   { cwd }: { readonly cwd: string },
 ): Access {
