@@ -66,7 +66,7 @@ const STOP_NOTES: Readonly<Partial<Record<PromptStop['reason'], string>>> = {
 };
 
 /** Joins pieces of the same type that follow each other. */
-export function joinPieces(pieces: readonly SpokenPiece[]): readonly SpokenPiece[] {
+function joinPieces(pieces: readonly SpokenPiece[]): readonly SpokenPiece[] {
   const joined: { readonly type: SpokenPiece['type']; readonly texts: string[] }[] = [];
   for (const { type, text } of pieces) {
     const last = joined.at(-1);
