@@ -14,6 +14,7 @@ export const REMOTE_FIELDS = ['acp', 'a2a'] as const;
  */
 export function readRemoteFields(
   reader: FieldReader,
+  { model }: Pick<AgentDefinition, 'model'>,
 ): Pick<AgentDefinition, 'remote' | 'unusable'> {
   const acp = reader.take('acp');
   const a2a = reader.take('a2a');
@@ -27,7 +28,7 @@ export function readRemoteFields(
     return report('It has both `acp` and `a2a`; only one of them can do its work.');
   const remote = acp === undefined ? readServer(field.value) : readProgram(field.value);
   if (typeof remote === 'string') return report(remote);
-  if (reader.peek('model') !== undefined || reader.peek('models') !== undefined) {
+  if (model !== undefined || reader.peek('models') !== undefined) {
     const message =
       'The program or server of a remote agent chooses its model itself; `model` has no effect.';
     reader.warn('remote-model', message, field.line);

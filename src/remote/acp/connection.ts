@@ -20,7 +20,7 @@ export interface ProgramConnection {
   readonly agent: ClientConnection['agent'];
   /** Resolves to the reason for the end of the connection, with the end of stderr. */
   readonly ended: Promise<string>;
-  /** True when the connection has ended. */
+  /** True when the connection or the program has ended. */
   readonly isEnded: boolean;
   /** Returns the end of stderr for the end of an error message. May be empty. */
   quoteStderr(): string;
@@ -35,6 +35,7 @@ export function connectProgram(process: ServerProcess, app: ClientApp): ProgramC
   const lines = new MessageLines(LIMITS);
   const end = Promise.withResolvers<string>();
   let isEnded = false;
+  let hasExited = false;
   let controller: ReadableStreamDefaultController<AnyMessage> | null = null;
   const quoteStderr = (): string => {
     const text = collapseWhitespace(stderr.read(QUOTED_STDERR_LENGTH));
@@ -72,14 +73,18 @@ export function connectProgram(process: ServerProcess, app: ClientApp): ProgramC
     write: (message) => void stdin.write(`${JSON.stringify(message)}\n`),
   });
   // The rest of what it printed explains its end, and arrives shortly after the end.
-  void exited.then((phrase) => setTimeout(() => fail(`it ${phrase}`), DRAIN_MS));
+  const failLater = (phrase: string): void => {
+    hasExited = true;
+    setTimeout(() => fail(`it ${phrase}`), DRAIN_MS);
+  };
+  void exited.then(failLater);
   started.catch((thrown: unknown) => fail(`it could not be started: ${errorMessage(thrown)}`));
   const connection = app.connect({ readable, writable });
   return {
     agent: connection.agent,
     ended: end.promise,
     get isEnded() {
-      return isEnded;
+      return isEnded || hasExited;
     },
     quoteStderr,
     async end() {

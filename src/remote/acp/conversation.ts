@@ -1,7 +1,6 @@
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { onAbort } from '../../base/async.ts';
 import { sleep, type Deadlines } from '../../base/deadlines.ts';
 import { errorMessage } from '../../base/errors.ts';
@@ -13,6 +12,8 @@ import { createToolCall, endWithCalls, endWithText } from './answer.ts';
 import type { AcpStart, StartAcpProgram } from './program.ts';
 import {
   formatFirstMessage,
+  countTexts,
+  findNewTexts,
   isNoticeText,
   readAddedInput,
   withoutNewestRound,
@@ -25,6 +26,8 @@ import type { SpokenPiece } from './updates.ts';
 
 /** The time that a program has to end a prompt after it was asked to. Then it is ended itself. */
 const CANCEL_MS = 3_000;
+/** The time in which requests that belong together arrive. */
+const GATHER_MS = 30;
 /** The interval at which a step of the program's own counts as a sign of life. */
 const AT_WORK_MS = 5_000;
 
@@ -60,6 +63,8 @@ export class ProgramConversation {
   /** The answer that is given after that call. */
   private held: readonly SpokenPiece[] = [];
   private issued: readonly IssuedRequest[] = [];
+  /** The number of messages of the task that the program has got. */
+  private delivered = 0;
   /** The messages that arrived while the program was at work. They are its next prompt. */
   private queued: string[] = [];
 
@@ -103,9 +108,11 @@ export class ProgramConversation {
       yield* this.begin({ ...request, messages }, signal);
       return;
     }
+    const texts = findNewTexts(request.messages, this.delivered);
+    this.delivered = countTexts(request.messages);
     const isReported = this.changesCall !== null;
     this.changesCall = null;
-    if (isReported && added.texts.length === 0) {
+    if (isReported && texts.length === 0) {
       yield { type: 'accepted' };
       yield this.finish(this.held, session);
       return;
@@ -113,9 +120,10 @@ export class ProgramConversation {
     if (session.isPrompting) {
       this.answerRequests(added.results);
       // A notice is for a model that can decide by itself what to do next.
-      this.queued.push(...added.texts.filter((text) => !isNoticeText(text)));
+      this.queued.push(...texts.filter((text) => !isNoticeText(text)));
     } else {
-      session.prompt(toContent(added.texts.join('\n\n'), { added, request, session }));
+      const text = (texts.length === 0 ? added.texts : texts).join('\n\n');
+      session.prompt(toContent(text, { added, request, session }));
     }
     yield* this.collect(session, request, signal);
   }
@@ -151,6 +159,7 @@ export class ProgramConversation {
       removeListener();
     }
     const instructions = [task.instructions, ...request.prefix.system.slice(1)].join('\n\n');
+    this.delivered = countTexts(request.messages);
     const text = formatFirstMessage(added, { instructions, continues });
     session.prompt(toContent(text, { added, request, session }));
     yield* this.collect(session, request, signal);
@@ -189,8 +198,8 @@ export class ProgramConversation {
         continue;
       }
       if (!session.requests.isEmpty) {
-        // Requests that the program has sent together arrive together.
-        await setImmediate();
+        // The calls of one answer can run at the same time.
+        await this.sleep(GATHER_MS, signal);
         yield this.callTools(session, pieces);
         return;
       }

@@ -36,6 +36,22 @@ export function readAddedInput(messages: readonly Message[]): AddedInput {
   };
 }
 
+/** Counts the texts of the user, the parent and Muster in a conversation. */
+export function countTexts(messages: readonly Message[]): number {
+  return listTexts(messages).length;
+}
+
+/** Returns the texts that a program has not got yet. `delivered`: the number of those that it has got. */
+export function findNewTexts(messages: readonly Message[], delivered: number): readonly string[] {
+  return listTexts(messages).slice(delivered);
+}
+
+function listTexts(messages: readonly Message[]): readonly string[] {
+  return messages.flatMap((message) =>
+    message.role === 'user' ? message.content.map(({ text }) => text) : [],
+  );
+}
+
 /** Returns the data by which a later process finds the session of a part. */
 export function toSessionMeta(session: string): ProviderMeta {
   return { acp: { session } };

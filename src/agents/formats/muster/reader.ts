@@ -48,8 +48,8 @@ function readOwnFields(reader: FieldReader, shared: SharedFields): Partial<Agent
     ...readParameters(reader),
     ...readOutputSchemaField(reader, reader.take('output-schema')),
     ...readAcceptanceField(reader),
+    ...readRemoteFields(reader, shared),
     ...readModelLadder(reader),
-    ...readRemoteFields(reader),
   };
 }
 
