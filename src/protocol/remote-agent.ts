@@ -21,6 +21,8 @@ export interface AcpProgram {
    * change them unless its task is read-only. They begin with `/` or `~/`. Default: none.
    */
   readonly state?: readonly string[];
+  /** The mode of the program in which it works, by its own id, such as one in which it asks. Default: its own choice. */
+  readonly mode?: string;
 }
 
 /** A server that speaks the Agent2Agent protocol. */

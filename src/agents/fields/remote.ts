@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { splitArguments } from '../../base/split-arguments.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { AcpProgram, RemoteAgent } from '../../protocol/remote-agent.ts';
@@ -9,7 +10,7 @@ import type { FieldReader } from './field-reader.ts';
 export const REMOTE_FIELDS = ['acp', 'a2a'] as const;
 
 /**
- * Reads `acp: {command, args, env, state}` or `acp: COMMAND LINE`, and `a2a: {card, auth}` or `a2a: URL`. An agent whose
+ * Reads `acp: {command, args, env, state, mode}` or `acp: COMMAND LINE`, and `a2a: {card, auth}` or `a2a: URL`. An agent whose
  * field cannot be read is unusable, because a model must not do the work in its place.
  */
 export function readRemoteFields(
@@ -36,13 +37,13 @@ export function readRemoteFields(
   return { remote };
 }
 
-const ACP_FORM = '`acp` must be a command line, or `{command, args, env, state}`';
+const ACP_FORM = '`acp` must be a command line, or `{command, args, env, state, mode}`';
 
 /** Reads a program. Returns the problem if it cannot be read. */
 function readProgram(value: JsonValue): AcpProgram | string {
   if (typeof value === 'string') return readCommandLine(value);
   if (!isJsonObject(value)) return `${ACP_FORM}.`;
-  const { command, args = [], env = {}, state = [], ...others } = value;
+  const { command, args = [], env = {}, state = [], mode, ...others } = value;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return `${ACP_FORM}; \`${unknown}\` is not known.`;
   const program = fieldText(command);
@@ -61,6 +62,7 @@ function readProgram(value: JsonValue): AcpProgram | string {
     args,
     env: Object.fromEntries(Object.entries(env).map(([name, text]) => [name, String(text)])),
     ...(directories.length === 0 ? {} : { state: directories }),
+    ...dropMissing({ mode: fieldText(mode) }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { onAbort } from '../../base/async.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { sleep, type Deadlines } from '../../base/deadlines.ts';
 import { errorMessage } from '../../base/errors.ts';
 import type { ToolCallPart, ToolResultPart } from '../../protocol/message.ts';
@@ -151,7 +152,9 @@ export class ProgramConversation {
     let continues: boolean;
     try {
       const { version } = deps;
-      continues = await session.open({ version, cwd: task.cwd, earlier: added.session });
+      const { mode } = terms.program;
+      const place = { version, cwd: task.cwd, earlier: added.session };
+      continues = await session.open({ ...place, ...dropMissing({ mode }) });
     } catch (thrown) {
       await this.endProgram();
       throw new Error(`its program could not begin: ${errorMessage(thrown)}`, { cause: thrown });

@@ -35,6 +35,8 @@ interface SessionStart {
   readonly cwd: string;
   /** The session that shall go on, if the program can do that; null for a new one. */
   readonly earlier: string | null;
+  /** The mode of the program, by its own id. Default: its own choice. */
+  readonly mode?: string;
 }
 
 /** A session with a running program: one prompt at a time, its answer, and the requests of the program. */
@@ -86,7 +88,7 @@ export class AcpSession {
   }
 
   /** Begins the session. Returns true if it goes on with the earlier session. Rejects with a message for people. */
-  async open({ version, cwd, earlier }: SessionStart): Promise<boolean> {
+  async open({ version, cwd, earlier, mode }: SessionStart): Promise<boolean> {
     const { agent } = this.connection;
     const initialized = await this.request(
       agent.request(methods.agent.initialize, {
@@ -101,11 +103,24 @@ export class AcpSession {
     }
     this.capabilities = initialized.agentCapabilities;
     const place: NewSessionRequest = { cwd, mcpServers: [] };
-    if (earlier !== null && (await this.goOn(earlier, place))) return true;
-    const created = agent.request(methods.agent.session.new, place);
-    const { sessionId } = await this.request(created);
-    this.id = sessionId;
-    return false;
+    const goesOn = earlier !== null && (await this.goOn(earlier, place));
+    if (!goesOn) {
+      const created = agent.request(methods.agent.session.new, place);
+      const { sessionId } = await this.request(created);
+      this.id = sessionId;
+    }
+    if (mode !== undefined) await this.setMode(mode);
+    return goesOn;
+  }
+
+  private async setMode(modeId: string): Promise<void> {
+    const params = { sessionId: this.id, modeId };
+    try {
+      await this.request(this.connection.agent.request(methods.agent.session.setMode, params));
+    } catch (thrown) {
+      const message = `it does not take the mode ${JSON.stringify(modeId)} (acp.mode): ${errorMessage(thrown)}`;
+      throw new Error(message, { cause: thrown });
+    }
   }
 
   /** Goes on with an earlier session. Returns false if the program cannot. */
