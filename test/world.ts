@@ -85,6 +85,12 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/e2e/{mcp,mcp-content,mcp-login,mcp-serve}.test.ts',
     'test/e2e/{mcp-tasks,server-questions}.test.ts',
   ],
+  /** Remote agents: adapters of other products from npm, which needs the network, and a scripted agent in the sandbox. */
+  remote: [
+    'test/remote/world/*.test.ts',
+    'test/remote/acp/port.test.ts',
+    'test/e2e/remote-agents.test.ts',
+  ],
   /** The attacks that play through the engine, the built program and the sandbox, large pages, and keys in a real keychain. */
   hostile: [
     'test/hostile/{hostile,effects,program,pages,keychain,sandbox}.test.ts',
