@@ -191,10 +191,8 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a program that speaks ACP', () => {
     const answers = open.map(({ id, paths }) => [id, paths.includes('/one') ? 'yes' : 'no']);
     await world.run(['tasks', 'answer', ...(answers[0] ?? [])]);
     // The last answer lets the task go on.
-    const resumed = await world.run([
-      ...['tasks', 'answer', ...(answers[1] ?? [])],
-      ...['--output-format', 'json'],
-    ]);
+    const last = ['tasks', 'answer', ...(answers[1] ?? []), '--output-format', 'json'];
+    const resumed = await world.run(last);
     const { data } = envelopeOf(resumed);
     // The program that asked has ended, so its successor is told what became of the steps.
     expect(data.result).toContain('Result of RemoteStep:\nAllowed. The program does it itself.');

@@ -20,7 +20,7 @@ import {
   withoutNewestRound,
   type AddedInput,
 } from './read-request.ts';
-import type { RequestOutcome, WaitingRequest } from './program-requests.ts';
+import type { ProgramRequestOutcome, WaitingProgramRequest } from './program-requests.ts';
 import { AcpSession, type PromptEnd } from './session.ts';
 import { readCommandEnd, toProgramAnswer, toToolCalls } from './translate.ts';
 import type { SpokenPiece } from './updates.ts';
@@ -44,7 +44,7 @@ export interface ConversationDeps {
 type ConversationTerms = Pick<AcpStart, 'task' | 'program'>;
 
 /** A request of the program, and the calls that carry it out. */
-interface IssuedRequest extends WaitingRequest {
+interface IssuedRequest extends WaitingProgramRequest {
   readonly calls: readonly ToolCallPart[];
 }
 
@@ -329,9 +329,9 @@ function toContent(
 }
 
 function toOutcome(
-  request: WaitingRequest['request'],
+  request: WaitingProgramRequest['request'],
   results: readonly ToolResultPart[],
-): RequestOutcome {
+): ProgramRequestOutcome {
   if (request.kind !== 'run') return toProgramAnswer(request, results);
   const [result] = results;
   if (result === undefined) return { ok: false, message: 'The command has no result.' };

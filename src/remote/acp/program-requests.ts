@@ -14,12 +14,12 @@ import type { CommandEnd, ProgramAnswer, ProgramRequest } from './translate.ts';
 const MAX_WAITING_REQUESTS = 100;
 
 /** The outcome of a request of the program: an answer, or the end of a command. */
-export type RequestOutcome = ProgramAnswer | { readonly ok: true; readonly end: CommandEnd };
+export type ProgramRequestOutcome = ProgramAnswer | { readonly ok: true; readonly end: CommandEnd };
 
 /** A request of the program that waits for its answer. */
-export interface WaitingRequest {
+export interface WaitingProgramRequest {
   readonly request: ProgramRequest;
-  answer(outcome: RequestOutcome): void;
+  answer(outcome: ProgramRequestOutcome): void;
 }
 
 /** The listeners to a program. */
@@ -35,7 +35,7 @@ export class ProgramRequests {
   readonly app: ClientApp;
   private readonly listener: ProgramListener;
   private readonly terminals = new Map<string, CommandEnd>();
-  private waiting: WaitingRequest[] = [];
+  private waiting: WaitingProgramRequest[] = [];
   /** The reason why requests are refused; null while they are carried out. */
   private refusal: string | null = NOT_ASKED;
   private commands = 0;
@@ -51,7 +51,7 @@ export class ProgramRequests {
   }
 
   /** Takes the requests that have arrived since the last call. */
-  take(): readonly WaitingRequest[] {
+  take(): readonly WaitingProgramRequest[] {
     const { waiting } = this;
     this.waiting = [];
     return waiting;
@@ -106,10 +106,10 @@ export class ProgramRequests {
       .onNotification(session.update, ({ params }) => this.listener.onUpdate(params));
   }
 
-  private enqueue(request: ProgramRequest): Promise<RequestOutcome> {
+  private enqueue(request: ProgramRequest): Promise<ProgramRequestOutcome> {
     const problem = this.waiting.length >= MAX_WAITING_REQUESTS ? TOO_MANY_REQUESTS : this.refusal;
     if (problem !== null) return Promise.resolve({ ok: false, message: problem });
-    const outcome = deferred<RequestOutcome>();
+    const outcome = deferred<ProgramRequestOutcome>();
     this.waiting.push({ request, answer: (answer) => outcome.resolve(answer) });
     this.listener.onRequest();
     return outcome.promise;
@@ -155,7 +155,7 @@ export class ProgramRequests {
   }
 }
 
-function toError(outcome: RequestOutcome): RequestError {
+function toError(outcome: ProgramRequestOutcome): RequestError {
   const reason = outcome.ok ? 'it has no result' : outcome.message;
   // The SDK puts its own words in front of the message.
   return new RequestError(INTERNAL_ERROR, reason);

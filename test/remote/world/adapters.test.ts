@@ -85,7 +85,7 @@ describe.each(Object.entries(ADAPTERS))('the adapter of %s', (name, adapter) => 
     const { home } = world.sandbox;
     mkdirSync(join(home, '.config/muster/agents'), { recursive: true });
     // The sandbox gives it a /tmp of its own, in which it can keep its state even if its task only reads.
-    const env = { HOME: '/tmp/home', MUSTER_TEST_HOME: home, ...adapter.env(model) };
+    const env = { HOME: '/tmp', MUSTER_TEST_HOME: home, ...adapter.env(model) };
     const acp = {
       command: process.execPath,
       args: [join(directory, adapter.program), ...adapter.args],
