@@ -77,7 +77,7 @@ export async function createTarget(
   const { headersHelper, headers } = transport;
   const added = headersHelper === null ? {} : await readHelper(run, entry, headersHelper, signal);
   // The client for the web is loaded together with the SDK.
-  const { createWebFetch } = await import('./web-fetch.ts');
+  const { createWebFetch } = await import('../sys/http/web-fetch.ts');
   const fetch = createWebFetch(http, limits.maxMessageBytes);
   const target = { type: 'http', transport, headers: { ...headers, ...added } } as const;
   const { logins } = options;

@@ -30,9 +30,34 @@ export interface A2aServer {
   readonly protocol: 'a2a';
   /** The URL of the agent card, or the card itself. */
   readonly card: string | JsonObject;
-  /** The login as in the file, which may contain `${NAME}`. Default: none. */
-  readonly auth?: JsonObject;
+  /** The credentials. Default: none are sent. */
+  readonly auth?: A2aAuth;
 }
+
+/**
+ * The credentials for a server, with the fields of Gemini CLI's agent files. `$NAME` and `${NAME}` stand for a variable of
+ * the user's environment, and `!command` for the output of a command. `$$` and `!!` begin a text with `$` or `!`.
+ */
+export type A2aAuth =
+  | {
+      readonly type: 'apiKey';
+      readonly key: string;
+      /** The name of the header. Default: `X-API-Key`. */
+      readonly name?: string;
+    }
+  | {
+      readonly type: 'http';
+      readonly scheme: 'Basic';
+      readonly username: string;
+      readonly password: string;
+    }
+  | {
+      readonly type: 'http';
+      /** The scheme of the header `Authorization`, such as `Bearer`. */
+      readonly scheme: string;
+      /** The text after the scheme. */
+      readonly value: string;
+    };
 
 /** The task that a request to a remote agent belongs to. */
 export interface RemoteTask {

@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { dropMissing } from '../../base/drop-missing.ts';
 import { splitArguments } from '../../base/split-arguments.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { AcpProgram, RemoteAgent } from '../../protocol/remote-agent.ts';
+import type { A2aServer, AcpProgram } from '../../protocol/remote-agent.ts';
+import { readA2aServer } from './a2a.ts';
 import { fieldText, textList } from './common.ts';
 import type { FieldReader } from './field-reader.ts';
 
@@ -79,12 +80,10 @@ function readCommandLine(line: string): AcpProgram | string {
 const A2A_FORM = '`a2a` must be the URL of an agent card, or `{card, auth}`';
 
 /** Reads a server. Returns the problem if it cannot be read. */
-function readServer(value: JsonValue): RemoteAgent | string {
-  const { card, auth, ...others }: JsonObject = isJsonObject(value) ? value : { card: value };
+function readServer(value: JsonValue): A2aServer | string {
+  const { card, auth, ...others }: JsonObject =
+    isJsonObject(value) && ('card' in value || 'auth' in value) ? value : { card: value };
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return `${A2A_FORM}; \`${unknown}\` is not known.`;
-  const place = isJsonObject(card) ? card : fieldText(card);
-  if (place === undefined) return `${A2A_FORM}.`;
-  if (auth !== undefined && !isJsonObject(auth)) return `${A2A_FORM}; \`auth\` must be a map.`;
-  return { protocol: 'a2a', card: place, ...(auth === undefined ? {} : { auth }) };
+  return readA2aServer(card, auth);
 }

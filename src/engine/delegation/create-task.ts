@@ -257,7 +257,7 @@ const recordedAgents = new WeakMap<AgentDefinition, AgentDefinition>();
 
 /**
  * Returns a definition as logs contain it, with the texts in `extra`, in the entries of its servers, and in the variables
- * and the login of its remote agent redacted. These texts may contain keys and passwords, which the list of secrets does
+ * of its remote agent redacted, and without the credentials of its remote agent. These texts may contain keys and passwords, which the list of secrets does
  * not include. Nothing reads them from a log: a resumed task has those of its present definition.
  */
 export function redactAgent(agent: AgentDefinition): AgentDefinition {
@@ -277,8 +277,10 @@ export function redactAgent(agent: AgentDefinition): AgentDefinition {
 }
 
 function redactRemote(remote: RemoteAgent): RemoteAgent {
-  if (remote.protocol === 'a2a')
-    return { ...remote, ...(remote.auth === undefined ? {} : { auth: redactTexts(remote.auth) }) };
+  if (remote.protocol === 'a2a') {
+    const { auth: _auth, ...server } = remote;
+    return server;
+  }
   const env = Object.keys(remote.env).map((name) => [name, REDACTED] as const);
   return { ...remote, env: Object.fromEntries(env) };
 }

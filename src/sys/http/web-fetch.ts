@@ -1,5 +1,7 @@
-import type { FetchLike } from '@modelcontextprotocol/client';
-import type { HttpFetch, ResponseBody } from '../sys/http/http-types.ts';
+import type { HttpFetch, ResponseBody } from './http-types.ts';
+
+/** The part of the global `fetch` that the SDKs of protocols use. */
+export type WebFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** The statuses whose responses have no body. */
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
@@ -8,10 +10,10 @@ const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
 /**
- * Creates a `fetch` for the SDK from Muster's own HTTP client, which knows the user's proxies and certificates.
+ * Creates a `fetch` for the SDK of a protocol from Muster's own HTTP client, which knows the user's proxies and certificates.
  * `maxBytes`: the maximum size of a body, or of one event in a stream of events.
  */
-export function createWebFetch(http: HttpFetch, maxBytes: number): FetchLike {
+export function createWebFetch(http: HttpFetch, maxBytes: number): WebFetch {
   return async (url, init = {}) => {
     const { body, signal } = init;
     if (typeof body !== 'string' && body !== undefined && body !== null) {
