@@ -258,6 +258,15 @@ export const SECTIONS = {
       'SEARXNG_URL',
     ),
   },
+  remote: {
+    a2a_origins: listKey({
+      project: 'never',
+      combine: 'append',
+      expects: 'a list of origins like "https://agents.example"',
+      acceptsItem: isWebOrigin,
+      meaning: 'servers that the A2A agent cards of other servers may name',
+    }),
+  },
   terminal: {
     notify: choiceKey(
       'bell',
@@ -306,6 +315,11 @@ export const SECTIONS = {
     ),
   },
 };
+
+/** Tells whether a text is the scheme, host and port of a web server, as in `https://agents.example:8443`. */
+function isWebOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.parse(text)?.origin === text;
+}
 
 type Sections = typeof SECTIONS;
 type SectionName = keyof Sections;

@@ -27,6 +27,7 @@ export function openSessionRemoteAgents(
   { environment, state, directory, roots, loaded, secrets, onNotice }: SessionConfig,
   late: Promise<LateParts>,
 ): SessionRemoteAgents {
+  const addSecret = (value: string): void => void secrets.push(...listSecretForms(value));
   return openRemoteAgents({
     acp: async () => {
       const [{ createAcpPort }, { createAcpStarter }, { sandbox, deadlines, limits }] =
@@ -44,11 +45,19 @@ export function openSessionRemoteAgents(
         },
         sandbox,
         stateDirectories: [directory, toRealPath(userConfigDirectory(state))],
-        addSecret: (value) => void secrets.push(...listSecretForms(value)),
+        addSecret,
         isSecret: isSecretVariable,
         onNotice,
       });
       return createAcpPort({ start, version: VERSION, limits, clock: systemClock, deadlines });
+    },
+    a2a: async () => {
+      const [{ openA2a }, { deadlines }] = await Promise.all([
+        import('../remote/open-a2a.ts'),
+        late,
+      ]);
+      const { config } = loaded;
+      return openA2a({ environment, home: state.home, config, deadlines, addSecret, onNotice });
     },
   });
 }

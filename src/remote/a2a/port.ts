@@ -10,7 +10,7 @@ import {
 import type { A2aServer, RemoteTask } from '../../protocol/remote-agent.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
 import { createWebFetch } from '../../sys/http/web-fetch.ts';
-import type { RemotePort } from '../remote-port.ts';
+import type { RemoteAgentPort } from '../remote-agent-port.ts';
 import { chooseEndpoint, fetchCard, type A2aEndpoint } from './agent-card.ts';
 import { cancelWork, converse } from './converse.ts';
 import { createGuardedFetch, openConnection, type A2aConnection } from './connect.ts';
@@ -30,7 +30,7 @@ export interface A2aPortDeps extends CredentialSources {
 }
 
 /** Creates the port to agents that servers of the Agent2Agent protocol offer. */
-export function createA2aPort(deps: A2aPortDeps): RemotePort {
+export function createA2aPort(deps: A2aPortDeps): RemoteAgentPort {
   const sender = new A2aSender(deps);
   const settle = (): Promise<void> => sender.waitForCancels();
   return {
