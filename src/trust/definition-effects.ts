@@ -9,7 +9,7 @@ import { listShellParts } from '../agents/commands/parse-body.ts';
 import { dropMissing } from '../base/drop-missing.ts';
 import { plural, truncate } from '../base/text.ts';
 import { listedTools, type AgentDefinition } from '../protocol/agent.ts';
-import type { RemoteAgent } from '../protocol/remote-agent.ts';
+import type { A2aServer, RemoteAgent } from '../protocol/remote-agent.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { SlashCommandDefinition } from '../protocol/slash-command.ts';
 import type { TemplateDefinition } from '../protocol/template.ts';
@@ -100,11 +100,7 @@ function describeOwnServers({ name, servers, origin }: AgentDefinition): readonl
 /** Describes the program or the server that does the work of the agent, one effect per line. */
 function describeRemote(remote: RemoteAgent | undefined): readonly string[] {
   if (remote === undefined) return [];
-  if (remote.protocol === 'a2a') {
-    const card = typeof remote.card === 'string' ? remote.card : 'the server in its own card';
-    const login = remote.auth === undefined ? [] : [`logs in with ${JSON.stringify(remote.auth)}`];
-    return [`sends its tasks to ${card}`, ...login];
-  }
+  if (remote.protocol === 'a2a') return describeA2aServer(remote);
   const { command, args, env, state = [] } = remote;
   const words = [command, ...args].map((each) => JSON.stringify(each));
   const transport = { type: 'stdio', command, args, env, cwd: null } as const;
@@ -115,6 +111,26 @@ function describeRemote(remote: RemoteAgent | undefined): readonly string[] {
     ...(names.length === 0 ? [] : [`sets ${names.join(', ')}`]),
     ...(variables.length === 0 ? [] : [`reads the variables ${variables.join(', ')}`]),
     ...state.map((path) => `! state: ${path}: a project gives its program no directory`),
+  ];
+}
+
+function describeA2aServer({ card, auth }: A2aServer): readonly string[] {
+  const place =
+    typeof card === 'string' ? card : `the server of this card: ${JSON.stringify(card)}`;
+  const lines = [`sends its tasks to ${place}`];
+  if (auth === undefined) return lines;
+  const texts =
+    'key' in auth ? [auth.key] : 'value' in auth ? [auth.value] : [auth.username, auth.password];
+  const shown = texts.map((text) => {
+    if (/^\$[^$]/.test(text)) return text;
+    return /^![^!]/.test(text) ? 'a command' : 'a text in the file';
+  });
+  return [
+    ...lines,
+    ...texts
+      .filter((text) => /^![^!]/.test(text))
+      .map((text) => `! does not run ${text.slice(1)}: the agent of a project runs no command`),
+    `logs in with ${shown.join(' and ')}`,
   ];
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { WebFetch } from '../../sys/http/web-fetch.ts';
-import { A2aError, shortText } from './failure.ts';
+import { A2aError, formatServerText } from './failure.ts';
 
 /** The place to which the messages for an agent are sent, as its card says. */
 export interface A2aEndpoint {
@@ -38,12 +38,12 @@ export async function fetchCard(
   const text = await response.text();
   if (!response.ok)
     throw new Error(
-      `the server answered ${response.status} instead of the agent card at ${showUrl(url)}: ${shortText(text)}`,
+      `the server answered ${response.status} instead of the agent card at ${showUrl(url)}: ${formatServerText(text)}`,
     );
   try {
     return JSON.parse(text);
   } catch (thrown) {
-    const message = `the agent card at ${showUrl(url)} is not JSON: ${shortText(text)}`;
+    const message = `the agent card at ${showUrl(url)} is not JSON: ${formatServerText(text)}`;
     throw new A2aError('malformed', message, { cause: thrown });
   }
 }
@@ -80,7 +80,10 @@ export function chooseEndpoint(
     return { ...found, isStreaming: streams && found.binding === 'JSONRPC' };
   }
   const cause = reasons.length === 0 ? 'it names none' : reasons.join('; ');
-  throw new A2aError('bad_request', `the agent card has no usable interface: ${shortText(cause)}`);
+  throw new A2aError(
+    'bad_request',
+    `the agent card has no usable interface: ${formatServerText(cause)}`,
+  );
 }
 
 /** Lists the interfaces of a card of version 1 or 0.3 in the form of version 1. */
@@ -111,11 +114,12 @@ function readInterface(
     textOf(item['protocolVersion']) || '1.0',
   ];
   const binding = BINDINGS.find((each) => each === named.toUpperCase());
-  if (binding === undefined) return `the binding ${shortText(named)} is not supported`;
-  if (!SUPPORTED_VERSION.test(version)) return `version ${shortText(version)} is not supported`;
+  if (binding === undefined) return `the binding ${formatServerText(named)} is not supported`;
+  if (!SUPPORTED_VERSION.test(version))
+    return `version ${formatServerText(version)} is not supported`;
   const url = address === '' ? null : URL.parse(address, cardUrl?.href);
   if (url === null || !isPlainWebUrl(url))
-    return `${shortText(address)} is not a URL that begins with http:// or https://`;
+    return `${formatServerText(address)} is not a URL that begins with http:// or https://`;
   return { url, binding, version, tenant: textOf(item['tenant']) };
 }
 

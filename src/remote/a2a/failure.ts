@@ -37,7 +37,7 @@ const FIRST_SERVER_ERROR = 500;
  * @param name the name of the agent, for the message
  * @param status the HTTP status of the last response; null if there was none
  */
-export function toModelFailure(name: string, thrown: unknown, status: number | null): ModelFailure {
+export function toA2aFailure(name: string, thrown: unknown, status: number | null): ModelFailure {
   if (thrown instanceof A2aError)
     return { kind: thrown.kind, message: `${name}: ${thrown.message}`, retryable: false };
   const code = findCode(thrown);
@@ -58,7 +58,7 @@ function kindOf(status: number | null): FailureKind {
 }
 
 /** Formats a text of a server, which may have any length and any content, for the message of a failure. */
-export function shortText(text: string): string {
+export function formatServerText(text: string): string {
   const line = collapseWhitespace(text);
   const short = truncate(line, MAX_TEXT_LENGTH);
   return short === line ? line : `${short}…`;
@@ -67,7 +67,7 @@ export function shortText(text: string): string {
 function formatText(name: string, thrown: unknown): string {
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : null;
   const text = errorMessage(thrown);
-  return `${name}: ${shortText(text === 'fetch failed' && cause !== null ? cause.message : text)}`;
+  return `${name}: ${formatServerText(text === 'fetch failed' && cause !== null ? cause.message : text)}`;
 }
 
 function findCode(thrown: unknown): string | null {

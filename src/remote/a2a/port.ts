@@ -12,10 +12,10 @@ import type { HttpFetch } from '../../sys/http/http-types.ts';
 import { createWebFetch } from '../../sys/http/web-fetch.ts';
 import type { RemoteAgentPort } from '../remote-agent-port.ts';
 import { chooseEndpoint, fetchCard, type A2aEndpoint } from './agent-card.ts';
-import { cancelWork, converse } from './converse.ts';
+import { cancelWork, requestUpdates } from './request-updates.ts';
 import { createGuardedFetch, openConnection, type A2aConnection } from './connect.ts';
 import { readAuthHeaders, type CredentialSources } from './credentials.ts';
-import { A2aError, shortText, toModelFailure } from './failure.ts';
+import { A2aError, formatServerText, toA2aFailure } from './failure.ts';
 import { A2A_LIMITS, SilenceWatch, withTimeLimit, type A2aLimits } from './limits.ts';
 import { RemoteAnswer } from './remote-answer.ts';
 
@@ -76,7 +76,7 @@ class A2aSender {
       connection = await rejectOnAbort(connecting, controller.signal);
       const exchange = { connection, answer, task, signal: controller.signal, deadlines };
       let isAccepted = false;
-      for await (const update of converse(exchange, request.messages, this.limits.pollMs)) {
+      for await (const update of requestUpdates(exchange, request.messages, this.limits.pollMs)) {
         if (!isAccepted) yield { type: 'accepted' };
         isAccepted = true;
         const { isNews, deltas } = answer.take(update);
@@ -91,7 +91,7 @@ class A2aSender {
       yield fail(
         signal.aborted
           ? { kind: 'cancelled', message: `${name}: stopped`, retryable: false }
-          : toModelFailure(name, watch.error ?? thrown, status),
+          : toA2aFailure(name, watch.error ?? thrown, status),
       );
     } finally {
       watch.stop();
@@ -131,7 +131,7 @@ class A2aSender {
     const { card } = task.agent;
     if (typeof card !== 'string') return chooseEndpoint(card, null, []);
     const url = URL.parse(card);
-    if (url === null) throw new A2aError('bad_request', `${shortText(card)} is not a URL`);
+    if (url === null) throw new A2aError('bad_request', `${formatServerText(card)} is not a URL`);
     const { deadlines, allowedOrigins } = this.deps;
     const { cardMs, maxMessageBytes } = this.limits;
     const fetch = createWebFetch(this.deps.fetch, maxMessageBytes);

@@ -10,7 +10,7 @@ import {
 } from '@a2a-js/sdk';
 import type { AssistantPart } from '../../protocol/message.ts';
 import { NO_USAGE, type FailureKind, type ModelPart } from '../../protocol/model.ts';
-import { A2aError, shortText } from './failure.ts';
+import { A2aError, formatServerText } from './failure.ts';
 import { formatParts, toLine } from './part-text.ts';
 import { toMeta, type A2aSession } from './session.ts';
 
@@ -132,7 +132,7 @@ export class RemoteAnswer {
         reason: 'stop',
       };
     const [kind, text] = failure;
-    const reason = this.lastMessage === '' ? '' : `: ${shortText(this.lastMessage)}`;
+    const reason = this.lastMessage === '' ? '' : `: ${formatServerText(this.lastMessage)}`;
     return {
       type: 'failed',
       failure: { kind, message: `${name}: ${text}${reason}`, retryable: false },

@@ -28,7 +28,7 @@ export interface A2aExchange {
 }
 
 /** Sends the last message of a conversation and yields updates until the answer is complete. */
-export async function* converse(
+export async function* requestUpdates(
   exchange: A2aExchange,
   messages: readonly Message[],
   pollMs: A2aLimits['pollMs'],
