@@ -84,7 +84,7 @@ function ask({
         task: 'tsk_1',
         cwd: '/project',
         rights: RIGHTS,
-        tools: [],
+        mayChange: false,
         ...task,
       },
     },
