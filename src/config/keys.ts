@@ -20,6 +20,7 @@ import {
   limitKeys,
 } from './key-kinds.ts';
 import { PROCESS_KEYS } from './process-keys.ts';
+import { REMOTE_KEYS } from './remote-keys.ts';
 import { LOG_KEYS, OTEL_KEYS } from './telemetry-keys.ts';
 import { WORKSPACE_KEYS } from './workspace-keys.ts';
 import { isPassableToCommands } from '../sys/processes/command-environment.ts';
@@ -258,15 +259,7 @@ export const SECTIONS = {
       'SEARXNG_URL',
     ),
   },
-  remote: {
-    a2a_origins: listKey({
-      project: 'never',
-      combine: 'append',
-      expects: 'a list of origins like "https://agents.example"',
-      acceptsItem: isWebOrigin,
-      meaning: 'servers that the A2A agent cards of other servers may name',
-    }),
-  },
+  remote: REMOTE_KEYS,
   terminal: {
     notify: choiceKey(
       'bell',
@@ -315,11 +308,6 @@ export const SECTIONS = {
     ),
   },
 };
-
-/** Tells whether a text is the scheme, host and port of a web server, as in `https://agents.example:8443`. */
-function isWebOrigin(text: string): boolean {
-  return /^https?:/.test(text) && URL.parse(text)?.origin === text;
-}
 
 type Sections = typeof SECTIONS;
 type SectionName = keyof Sections;

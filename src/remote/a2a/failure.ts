@@ -1,5 +1,6 @@
 import { errorMessage } from '../../base/errors.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
+import { MessageTooLargeError } from '../../sys/http/web-fetch.ts';
 import type { FailureKind, ModelFailure } from '../../protocol/model.ts';
 
 /** The maximum number of characters of a server's text in the message of a failure. */
@@ -40,6 +41,8 @@ const FIRST_SERVER_ERROR = 500;
 export function toA2aFailure(name: string, thrown: unknown, status: number | null): ModelFailure {
   if (thrown instanceof A2aError)
     return { kind: thrown.kind, message: `${name}: ${thrown.message}`, retryable: false };
+  if (thrown instanceof MessageTooLargeError)
+    return { kind: 'too_large', message: formatText(name, thrown), retryable: false };
   const code = findCode(thrown);
   if (code !== null) {
     const retryable = status === null && NOT_SENT.has(code);

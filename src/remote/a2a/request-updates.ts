@@ -2,6 +2,7 @@ import { Role, TaskState, type SendMessageRequest, type Task } from '@a2a-js/sdk
 import { sleep, type Deadlines } from '../../base/deadlines.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { RemoteTask } from '../../protocol/remote-agent.ts';
+import { MessageTooLargeError } from '../../sys/http/web-fetch.ts';
 import type { A2aConnection } from './connect.ts';
 import { A2aError } from './failure.ts';
 import { withTimeLimit, type A2aLimits } from './limits.ts';
@@ -146,5 +147,6 @@ function isUnknownSession(thrown: unknown, { contextId, taskId }: OutgoingText):
 /** Tells whether a stream broke off after the server had said which task it works on. */
 function isBroken({ connection, answer, signal }: A2aExchange, thrown: unknown): boolean {
   const hasBegun = connection.status() === 200 && answer.taskId !== '';
-  return hasBegun && !signal.aborted && !(thrown instanceof A2aError);
+  const isBound = thrown instanceof A2aError || thrown instanceof MessageTooLargeError;
+  return hasBegun && !signal.aborted && !isBound;
 }

@@ -39,6 +39,13 @@ export function createWebFetch(http: HttpFetch, maxBytes: number): WebFetch {
   };
 }
 
+/** The error of a body, or of one event of a stream, that is larger than allowed. */
+export class MessageTooLargeError extends Error {
+  constructor(maxBytes: number) {
+    super(`the server sent more than ${maxBytes} bytes in one message`);
+  }
+}
+
 function toRecord(headers: RequestInit['headers']): Record<string, string> {
   if (headers === undefined || headers === null) return {};
   const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
@@ -55,7 +62,7 @@ function toStream(body: ResponseBody, check: SizeCheck): ReadableStream<Uint8Arr
       }
       if (!check.accepts(piece)) {
         await body.cancel();
-        throw new Error(`the server sent more than ${check.maxBytes} bytes in one message`);
+        throw new MessageTooLargeError(check.maxBytes);
       }
       controller.enqueue(piece);
     },

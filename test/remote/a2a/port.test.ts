@@ -1,4 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { TaskState } from '@a2a-js/sdk';
+import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Deadlines } from '../../../src/base/deadlines.ts';
@@ -394,10 +396,35 @@ describe('credentials', () => {
   });
 });
 
+/** A server whose tasks never end is asked only a few times. */
+const FAST = { limits: { silentMs: 50, cancelMs: 10 } };
+
+/** An update with fields of the right names and values of any kind. */
+const anyUpdate = fc.record(
+  Object.fromEntries(
+    ['task', 'message', 'statusUpdate', 'artifactUpdate'].map((name) => [
+      name,
+      fc.record(
+        Object.fromEntries(
+          [
+            'id taskId contextId status artifacts artifact parts history role append',
+            'message state text data raw url filename metadata',
+          ]
+            .join(' ')
+            .split(' ')
+            .map((field) => [field, fc.jsonValue({ maxDepth: 3 })]),
+        ),
+        { requiredKeys: [] },
+      ),
+    ]),
+  ),
+  { requiredKeys: [] },
+);
+
 describe('hostile and broken servers', () => {
   /** Starts a server with a card of its own, and with a handler for messages. */
   async function startOdd(
-    handle: (id: number, response: import('node:http').ServerResponse) => unknown,
+    handle: (id: number, response: ServerResponse) => unknown,
     card: (origin: string) => unknown = (origin) => createCard(`${origin}/a2a`, true),
   ): Promise<string> {
     const server = await opened(
@@ -494,7 +521,7 @@ describe('hostile and broken servers', () => {
     expect(JSON.stringify(last).length).toBeLessThan(1_000);
   });
 
-  const stream = (response: import('node:http').ServerResponse, text: string): void => {
+  const stream = (response: ServerResponse, text: string): void => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(text);
   };
@@ -512,19 +539,49 @@ describe('hostile and broken servers', () => {
     expect(last).toMatchObject(failure('malformed', expect.stringMatching(/^a2a\/far: ./)));
   });
 
-  test('one event that never ends', async () => {
-    const card = await startOdd((_, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      const send = (): void => {
-        while (!response.destroyed && response.write('x'.repeat(65_536)));
-        if (!response.destroyed) response.once('drain', send);
-      };
-      send();
-    });
-    expect(await lastOf({ card, messages: 'world' })).toEqual(
-      failure('malformed', 'a2a/far: the server sent more than 4194304 bytes in one message', {
-        status: 200,
+  /** Sends a text again and again until the other side closes the connection. */
+  const sendForever = (response: ServerResponse, text: string): void => {
+    const send = (): void => {
+      while (!response.destroyed && response.write(text));
+      if (!response.destroyed) response.once('drain', send);
+    };
+    send();
+  };
+  const TOO_LARGE = failure(
+    'too_large',
+    'a2a/far: the server sent more than 4194304 bytes in one message',
+  );
+
+  test.each([true, false])('one message that never ends (streams: %s)', async (streaming) => {
+    const card = await startOdd(
+      (_, response) => {
+        const type = streaming ? 'text/event-stream' : 'application/json';
+        response.writeHead(200, { 'content-type': type });
+        sendForever(response, 'x'.repeat(65_536));
+      },
+      (origin) => createCard(`${origin}/a2a`, streaming),
+    );
+    expect(await lastOf({ card, messages: 'world' })).toEqual(TOO_LARGE);
+  });
+
+  test('a card that never ends', async () => {
+    const { origin } = await opened(
+      startServer((_, response) => sendForever(response, ' '.repeat(65_536))),
+    );
+    expect(await lastOf({ card: `${origin}/card`, messages: 'world' })).toEqual(TOO_LARGE);
+  });
+
+  test('any JSON as the result of a message ends with an answer or a failure', async () => {
+    let result: unknown = null;
+    const card = await startOdd((id, response) => stream(response, event(id, result)));
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), anyUpdate, async (value, update) => {
+        for (result of [value, update]) {
+          const last = await lastOf({ card, messages: 'world', options: FAST });
+          expect(last?.type).toMatch(/^(?:finished|failed)$/);
+        }
       }),
+      { numRuns: 30 },
     );
   });
 
@@ -535,11 +592,7 @@ describe('hostile and broken servers', () => {
       const text = event(id, {
         statusUpdate: { ...value, status: { state: 'TASK_STATE_WORKING' } },
       });
-      const send = (): void => {
-        while (!response.destroyed && response.write(text));
-        if (!response.destroyed) response.once('drain', send);
-      };
-      send();
+      sendForever(response, text);
     });
     const options = { limits: { maxUpdates: 500, cancelMs: 10 } };
     expect(await lastOf({ card, messages: 'world', options })).toEqual(
