@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { WebFetch } from '../../sys/http/web-fetch.ts';
-import { A2aError, formatServerText } from './failure.ts';
+import { A2aError, formatServerText, toFailureKind } from './failure.ts';
 
 /** The place to which the messages for an agent are sent, as its card says. */
 export interface A2aEndpoint {
@@ -37,7 +37,8 @@ export async function fetchCard(
     response = await fetchWithAuth(url, request);
   const text = await response.text();
   if (!response.ok)
-    throw new Error(
+    throw new A2aError(
+      toFailureKind(response.status),
       `the server answered ${response.status} instead of the agent card at ${showUrl(url)}: ${formatServerText(text)}`,
     );
   try {
@@ -120,7 +121,9 @@ function readInterface(
   const url = address === '' ? null : URL.parse(address, cardUrl?.href);
   if (url === null || !isPlainWebUrl(url))
     return `${formatServerText(address)} is not a URL that begins with http:// or https://`;
-  return { url, binding, version, tenant: textOf(item['tenant']) };
+  // For the SDK, version 0.2 would be newer than 0.3.
+  const known = version.startsWith('0.') ? '0.3' : version;
+  return { url, binding, version: known, tenant: textOf(item['tenant']) };
 }
 
 function textOf(value: unknown): string {

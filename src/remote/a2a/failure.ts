@@ -48,14 +48,15 @@ export function toA2aFailure(name: string, thrown: unknown, status: number | nul
     const retryable = status === null && NOT_SENT.has(code);
     return { kind: 'connect', message: formatText(name, thrown), retryable };
   }
-  const kind = kindOf(status);
+  const kind = toFailureKind(status);
   const retryable = kind === 'rate_limit' || kind === 'overloaded';
   const hint = kind === 'auth' ? '. Check `auth` of the agent' : '';
   const message = `${formatText(name, thrown)}${hint}`;
   return { kind, message, retryable, ...(status === null ? {} : { status }) };
 }
 
-function kindOf(status: number | null): FailureKind {
+/** Returns the kind of the failure that an HTTP status means. `status`: null if there was no response. */
+export function toFailureKind(status: number | null): FailureKind {
   if (status === null || status < FIRST_ERROR) return 'malformed';
   return KINDS.get(status) ?? (status < FIRST_SERVER_ERROR ? 'bad_request' : 'server');
 }

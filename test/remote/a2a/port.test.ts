@@ -630,6 +630,29 @@ describe('hostile and broken servers', () => {
     );
   });
 
+  test.each([
+    [500, 'server'],
+    [404, 'not_found'],
+    [401, 'auth'],
+  ])('a card that is refused with %s', async (status, kind) => {
+    const { origin } = await opened(
+      startServer((_, response) => sendJson(response, status, { error: 'no' })),
+    );
+    expect(await lastOf({ card: `${origin}/card?key=1`, messages: 'world' })).toEqual(
+      failure(
+        kind,
+        `a2a/far: the server answered ${status} instead of the agent card at ${origin}/card: {"error":"no"}`,
+      ),
+    );
+  });
+
+  test('a card that is a page', async () => {
+    const { origin } = await opened(startServer((_, response) => response.end('<html>')));
+    expect(await lastOf({ card: `${origin}/`, messages: 'world' })).toEqual(
+      failure('malformed', `a2a/far: the agent card at ${origin}/ is not JSON: <html>`),
+    );
+  });
+
   test('a card that never arrives', async () => {
     const { origin } = await opened(startServer(nothing));
     const options = { limits: { cardMs: 50 } };
