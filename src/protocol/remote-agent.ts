@@ -6,6 +6,7 @@ export type RemoteAgent = AcpProgram | A2aServer;
 
 /** A program that speaks the Agent Client Protocol over its stdin and stdout. */
 export interface AcpProgram {
+  /** The name of the protocol. */
   readonly protocol: 'acp';
   /** The program: a name that is looked up in PATH, or a path. May contain `${NAME}`. */
   readonly command: string;
@@ -27,6 +28,7 @@ export interface AcpProgram {
 
 /** A server that speaks the Agent2Agent protocol. */
 export interface A2aServer {
+  /** The name of the protocol. */
   readonly protocol: 'a2a';
   /** The URL of the agent card, or the card itself. */
   readonly card: string | JsonObject;
@@ -39,21 +41,27 @@ export interface A2aServer {
  * the user's environment, and `!command` for the output of a command. `$$` and `!!` begin a text with `$` or `!`.
  */
 export type A2aAuth =
+  /** A key in a header. */
   | {
       readonly type: 'apiKey';
+      /** The key. */
       readonly key: string;
       /** The name of the header. Default: `X-API-Key`. */
       readonly name?: string;
     }
+  /** A user and a password. */
   | {
       readonly type: 'http';
       readonly scheme: 'Basic';
+      /** The name of the user. */
       readonly username: string;
+      /** The password of the user. */
       readonly password: string;
     }
+  /** The header `Authorization`. */
   | {
       readonly type: 'http';
-      /** The scheme of the header `Authorization`, such as `Bearer`. */
+      /** The scheme of the header, such as `Bearer`. */
       readonly scheme: string;
       /** The text after the scheme. */
       readonly value: string;
