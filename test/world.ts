@@ -89,7 +89,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   remote: [
     'test/remote/world/*.test.ts',
     'test/remote/acp/port.test.ts',
-    'test/e2e/remote-agents.test.ts',
+    'test/e2e/remote-{a2a,agents}.test.ts',
   ],
   /** The attacks that play through the engine, the built program and the sandbox, large pages, and keys in a real keychain. */
   hostile: [

@@ -6,7 +6,7 @@ import {
   type Answer,
   type AnswerToolCall,
   type RecordedRequest,
-} from '../../../src/testing/index.ts';
+} from '../../src/testing/index.ts';
 import {
   agentMessage,
   createCard,
@@ -14,10 +14,10 @@ import {
   startAgentServer,
   startServer,
   type TestServer,
-} from '../../remote/a2a/agent-server.ts';
-import { expectStopped, finishedSoon, reach } from '../ending.ts';
-import { envelopeOf, eventsOf } from '../muster.ts';
-import { lastResults, openWorld, type World } from '../world.ts';
+} from '../remote/a2a/agent-server.ts';
+import { expectStopped, finishedSoon, reach } from './ending.ts';
+import { envelopeOf, eventsOf } from './muster.ts';
+import { lastResults, openWorld, type World } from './world.ts';
 
 const servers: TestServer[] = [];
 
