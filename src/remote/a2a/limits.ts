@@ -1,4 +1,4 @@
-import type { Deadline, Deadlines } from '../../base/deadlines.ts';
+import type { Deadlines } from '../../base/deadlines.ts';
 import { formatDuration } from '../../base/text.ts';
 import { A2aError } from './failure.ts';
 import type { AnswerLimits } from './remote-answer.ts';
@@ -29,39 +29,19 @@ export const A2A_LIMITS: A2aLimits = {
   pollMs: [500, 5_000],
 };
 
-/** Aborts work when nothing new has happened for too long. */
-export class SilenceWatch {
-  /** The error of the expired limit; null while it has not expired. */
-  error: A2aError | null = null;
-  private readonly deadlines: Deadlines;
-  private readonly ms: number;
-  private readonly controller: AbortController;
-  private deadline: Deadline;
-
-  constructor(deadlines: Deadlines, ms: number, controller: AbortController) {
-    this.deadlines = deadlines;
-    this.ms = ms;
-    this.controller = controller;
-    this.deadline = this.start();
-  }
-
-  /** Begins the time anew. */
-  extend(): void {
-    this.deadline.cancel();
-    this.deadline = this.start();
-  }
-
-  stop(): void {
-    this.deadline.cancel();
-  }
-
-  private start(): Deadline {
-    return this.deadlines.after(this.ms, () => {
-      const text = `the server reported nothing new for ${formatDuration(this.ms)} (the limit for servers of agents)`;
-      this.error = new A2aError('timeout', text);
-      this.controller.abort(this.error);
-    });
-  }
+/** Aborts work with a timeout as the reason when nothing new has happened for too long. */
+export function watchSilence(deadlines: Deadlines, ms: number, controller: AbortController) {
+  const text = `the server reported nothing new for ${formatDuration(ms)} (the limit for servers of agents)`;
+  const expire = (): void => controller.abort(new A2aError('timeout', text));
+  let deadline = deadlines.after(ms, expire);
+  return {
+    /** Begins the time anew. */
+    extend(): void {
+      deadline.cancel();
+      deadline = deadlines.after(ms, expire);
+    },
+    stop: () => deadline.cancel(),
+  };
 }
 
 /** Runs a function with a signal that aborts after a time. Then it rejects with a timeout and the text. */

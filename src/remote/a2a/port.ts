@@ -16,7 +16,7 @@ import { cancelWork, requestUpdates } from './request-updates.ts';
 import { createGuardedFetch, openConnection, type A2aConnection } from './connect.ts';
 import { readAuthHeaders, type CredentialSources } from './credentials.ts';
 import { A2aError, formatServerText, toA2aFailure } from './failure.ts';
-import { A2A_LIMITS, SilenceWatch, withTimeLimit, type A2aLimits } from './limits.ts';
+import { A2A_LIMITS, watchSilence, withTimeLimit, type A2aLimits } from './limits.ts';
 import { RemoteAnswer } from './remote-answer.ts';
 
 /** The dependencies of the port to servers of the Agent2Agent protocol. */
@@ -68,7 +68,7 @@ class A2aSender {
     const { deadlines } = this.deps;
     const controller = new AbortController();
     const release = onAbort(signal, () => controller.abort(signal.reason));
-    const watch = new SilenceWatch(deadlines, this.limits.silentMs, controller);
+    const watch = watchSilence(deadlines, this.limits.silentMs, controller);
     const answer = new RemoteAnswer(this.limits);
     let connection: A2aConnection | null = null;
     try {
@@ -91,7 +91,7 @@ class A2aSender {
       yield fail(
         signal.aborted
           ? { kind: 'cancelled', message: `${name}: stopped`, retryable: false }
-          : toA2aFailure(name, watch.error ?? thrown, status),
+          : toA2aFailure(name, controller.signal.reason ?? thrown, status),
       );
     } finally {
       watch.stop();
