@@ -89,8 +89,10 @@ describe('the program or server of an agent', () => {
   it('stands in logs without the values of its variables and its login', async () => {
     const program = await readAgent('acp: {command: x, env: {KEY: sk-1}}');
     expect(redactAgent(program).remote).toMatchObject({ command: 'x', env: { KEY: REDACTED } });
-    const server = await readAgent('a2a: {card: u, auth: {key: sk-1}}');
-    expect(redactAgent(server).remote).toMatchObject({ card: 'u', auth: { key: REDACTED } });
+    const server = await readAgent(
+      'a2a: {card: https://u.example, auth: {type: apiKey, key: sk-1}}',
+    );
+    expect(redactAgent(server).remote).toEqual({ protocol: 'a2a', card: 'https://u.example' });
   });
 });
 
@@ -116,7 +118,7 @@ describe('the tools of a remote agent', () => {
   it.each([
     ['acp: x', ['Read', 'Write', 'Bash', 'RemoteStep', 'RemoteChanges']],
     ['acp: x\ntools: Read, Grep', ['Read', 'RemoteStep', 'RemoteChanges']],
-    ['a2a: u', []],
+    ['a2a: https://u.example', []],
     ['tools: Read, RemoteStep', ['Read', 'Task']],
   ])('with %j are %j', async (fields, expected) => {
     expect(await toolsOf(fields)).toEqual(expected);
