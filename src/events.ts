@@ -19,7 +19,6 @@ export type {
   ToolLimit,
   ToolSelection,
 } from './protocol/agent.ts';
-export type { A2aServer, AcpProgram, RemoteAgent } from './protocol/remote-agent.ts';
 export type { Attachment, AttachmentDetails, AttachmentType } from './protocol/attachment.ts';
 export type { BoardFinding, FindingAuthor, FindingContent } from './protocol/board.ts';
 export type { EndReason, StoppedBy } from './protocol/end-reason.ts';

@@ -73,7 +73,6 @@ export type {
   ProgramToolContext,
   ProgramToolResult,
 } from './protocol/program-tool.ts';
-export type { RemoteTask } from './protocol/remote-agent.ts';
 export type {
   InputQuestion,
   PermissionQuestion,
