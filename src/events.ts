@@ -128,6 +128,7 @@ export type {
   ServerQuestion,
 } from './protocol/question.ts';
 export type { QuotedCall, QuotedItem } from './protocol/quoted-item.ts';
+export type { A2aAuth, A2aServer, AcpProgram, RemoteAgent } from './protocol/remote-agent.ts';
 export type { Repair, Repairs } from './protocol/repair.ts';
 export type {
   ChildReceipt,

@@ -66,6 +66,7 @@ export type {
   Usage,
   UsageMissing,
 } from './protocol/model.ts';
+export type { RemoteTask } from './protocol/remote-agent.ts';
 export type { PermissionMode } from './protocol/permission.ts';
 export type {
   ProgramToolAccess,

@@ -87,6 +87,12 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   ],
   /** Clients of the Agent Client Protocol, from the SDK and from npm, which needs the network. */
   acp: ['test/acp/world/*.test.ts', 'test/e2e/acp.test.ts'],
+  /** Remote agents: adapters of other products from npm, which needs the network, and a scripted agent in the sandbox. */
+  remote: [
+    'test/remote/world/*.test.ts',
+    'test/remote/acp/port.test.ts',
+    'test/e2e/remote-{a2a,agents}.test.ts',
+  ],
   /** The attacks that play through the engine, the built program and the sandbox, large pages, and keys in a real keychain. */
   hostile: [
     'test/hostile/{hostile,effects,program,pages,keychain,sandbox}.test.ts',

@@ -71,7 +71,7 @@ function describeAgent(
     tools: { mode: agent.tools.mode, names: toListedNames(agent.tools.names) },
     ...(agent.limitedTools === undefined ? {} : { limitedTools: agent.limitedTools }),
     disallowedTools: toListedNames(agent.disallowedTools),
-    model: agent.model ?? null,
+    model: agent.remote?.protocol ?? agent.model ?? null,
     permissionMode: agent.permissionMode,
     effectiveMode: options.effectiveMode(agent),
     maxTurns: agent.limits.maxTurns ?? null,

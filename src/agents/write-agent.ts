@@ -1,4 +1,5 @@
 import { formatAcceptance } from '../protocol/acceptance.ts';
+import type { RemoteAgent } from '../protocol/remote-agent.ts';
 import type { Document, YAMLMap, YAMLSeq } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { truncate } from '../base/text.ts';
@@ -71,12 +72,20 @@ function createFields(agent: AgentDefinition): JsonObject {
     memory: agent.memory,
     'mcp-servers': agent.servers,
     hooks: agent.hooks,
+    ...writeRemote(agent.remote),
     'initial-prompt': agent.initialPrompt,
     parameters: agent.parameters?.map(parameterField),
     'output-schema': agent.outputSchema,
     accept: agent.accept === undefined ? undefined : formatAcceptance(agent.accept),
     color: agent.color,
   };
+}
+
+/** Returns the field that names the program or server of an agent. */
+function writeRemote(remote: RemoteAgent | undefined): Readonly<Record<string, JsonValue>> {
+  if (remote === undefined) return {};
+  const { protocol, ...fields } = remote;
+  return { [protocol]: { ...fields } };
 }
 
 function parameterField({ name, description, default: preset }: AgentParameter): JsonObject {

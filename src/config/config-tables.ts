@@ -413,6 +413,14 @@ export interface ConfigTables {
      */
     readonly searxng_url?: string;
   };
+  /** The section `[remote]`. */
+  readonly remote?: {
+    /**
+     * The setting `remote.a2a_origins`: servers that the A2A agent cards of other servers may name. Values: a list
+     * of origins like "https://agents.example". Default: none.
+     */
+    readonly a2a_origins?: readonly string[];
+  };
   /** The section `[terminal]`. */
   readonly terminal?: {
     /**

@@ -20,6 +20,7 @@ import {
   limitKeys,
 } from './key-kinds.ts';
 import { PROCESS_KEYS } from './process-keys.ts';
+import { REMOTE_KEYS } from './remote-keys.ts';
 import { LOG_KEYS, OTEL_KEYS } from './telemetry-keys.ts';
 import { WORKSPACE_KEYS } from './workspace-keys.ts';
 import { isPassableToCommands } from '../sys/processes/command-environment.ts';
@@ -258,6 +259,7 @@ export const SECTIONS = {
       'SEARXNG_URL',
     ),
   },
+  remote: REMOTE_KEYS,
   terminal: {
     notify: choiceKey(
       'bell',

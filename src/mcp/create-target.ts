@@ -3,7 +3,7 @@ import { rejectOnAbort } from '../base/async.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { HttpFetch } from '../sys/http/http-types.ts';
 import { expandTransport, type VariableSource } from './expand-variables.ts';
-import { DEFAULT_MESSAGE_LIMITS, type MessageLimits } from './message-lines.ts';
+import { DEFAULT_MESSAGE_LIMITS, type MessageLimits } from '../sys/processes/message-lines.ts';
 import type { SessionTarget } from './open-session.ts';
 import { serverId, type McpServerEntry } from './server-entry.ts';
 import type { McpLogins } from './server-login.ts';
@@ -77,7 +77,7 @@ export async function createTarget(
   const { headersHelper, headers } = transport;
   const added = headersHelper === null ? {} : await readHelper(run, entry, headersHelper, signal);
   // The client for the web is loaded together with the SDK.
-  const { createWebFetch } = await import('./web-fetch.ts');
+  const { createWebFetch } = await import('../sys/http/web-fetch.ts');
   const fetch = createWebFetch(http, limits.maxMessageBytes);
   const target = { type: 'http', transport, headers: { ...headers, ...added } } as const;
   const { logins } = options;

@@ -15,6 +15,12 @@ export interface VariableSource {
   readonly home: string;
 }
 
+/** An entry whose texts may contain variables. */
+export interface ExpandableEntry extends Pick<McpServerEntry, 'name' | 'origin' | 'transport'> {
+  /** The kind of the entry, for messages. Default: `server`. */
+  readonly noun?: 'agent' | 'server';
+}
+
 /** The transport of an entry with all variables replaced, and the variables that were used. */
 export interface ExpandedTransport {
   readonly transport: McpTransport;
@@ -37,7 +43,7 @@ const DIRECTORIES: ReadonlySet<string> = new Set([
  * Throws a UsageError that names the file, the server, the field and the variable if a variable has neither a value nor
  * a default, or if an entry of a project names a key of Muster.
  */
-export function expandTransport(entry: McpServerEntry, source: VariableSource): ExpandedTransport {
+export function expandTransport(entry: ExpandableEntry, source: VariableSource): ExpandedTransport {
   const used = new Map<string, string>();
   const expand = (field: string, text: string): string =>
     text.replaceAll(VARIABLE, (_, inside: string) => {
@@ -142,7 +148,7 @@ interface Variable {
 }
 
 function resolve(
-  entry: McpServerEntry,
+  entry: ExpandableEntry,
   field: string,
   inside: string,
   { environment, ownSecrets, project, home }: VariableSource,
@@ -159,11 +165,14 @@ function resolve(
     throw fieldError(entry, field, `\${${inside}} is not supported: ${hint}`);
   }
   if (entry.origin.scope === 'project' && (ownSecrets.has(name) || name.startsWith('MUSTER_'))) {
-    const reason = `a project's server cannot get ${name}, which belongs to Muster`;
+    const { noun = 'server' } = entry;
+    const reason = `a project's ${noun} cannot get ${name}, which belongs to Muster`;
     throw fieldError(
       entry,
       field,
-      `${reason}; define the server in your own mcp.json if you want that`,
+      noun === 'agent'
+        ? `${reason}; define the agent in your own configuration if you want that`
+        : `${reason}; define the server in your own mcp.json if you want that`,
     );
   }
   const value = environment[name];
@@ -177,6 +186,10 @@ function resolve(
   );
 }
 
-function fieldError({ name, origin }: McpServerEntry, field: string, message: string): UsageError {
-  return new UsageError(`${origin.file}: server ${name}: ${field}: ${message}`);
+function fieldError(
+  { name, origin, noun = 'server' }: ExpandableEntry,
+  field: string,
+  message: string,
+): UsageError {
+  return new UsageError(`${origin.file}: ${noun} ${name}: ${field}: ${message}`);
 }

@@ -22,7 +22,7 @@ import {
   type HttpConnection,
 } from './http-transports.ts';
 import { describeFailedConnection, FetchWatch } from './connection-failure.ts';
-import type { MessageLimits } from './message-lines.ts';
+import type { MessageLimits } from '../sys/processes/message-lines.ts';
 import type { AskForServer } from './server-data.ts';
 import { McpServerError } from './server-error.ts';
 import type { HttpTransport } from './server-entry.ts';

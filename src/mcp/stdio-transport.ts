@@ -1,7 +1,11 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { errorMessage } from '../base/errors.ts';
 import { collapseWhitespace } from '../base/text.ts';
-import { MessageLines, type MessageLimits, type ReceivedLine } from './message-lines.ts';
+import {
+  MessageLines,
+  type MessageLimits,
+  type ReceivedLine,
+} from '../sys/processes/message-lines.ts';
 import { ErrorOutput, type ServerProcess } from '../sys/processes/server-process.ts';
 
 /** The time for the rest of the output of a process that has ended. */

@@ -15,10 +15,13 @@ const TOOLS_OF_ACCESS = [
 
 const NOTHING = { reads: [], writes: [], commands: [], hosts: [] } as const;
 
-/** Lists a call of a program's tool as calls of the built-in tools that touch the same files, commands and hosts. */
+/**
+ * Lists a call of a program's tool, or a step of a remote agent, as calls of the built-in tools that touch the same files,
+ * commands and hosts.
+ */
 export function listAsBuiltinCalls(call: ResolvedCall): readonly ResolvedCall[] {
   const { access } = call;
-  if (access.isInProcess !== true) return [];
+  if (access.isInProcess !== true && access.isClaimed !== true) return [];
   return TOOLS_OF_ACCESS.flatMap(([tool, field]) => {
     if (access[field].length === 0) return [];
     const only = { ...access, ...NOTHING, [field]: access[field] };

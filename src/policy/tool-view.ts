@@ -7,6 +7,9 @@ import {
   CODE_SEARCH,
   CORE_TOOLS,
   MEMORY_TOOLS,
+  PROGRAM_TOOLS,
+  REMOTE_STEP,
+  REMOTE_TOOLS,
   TOOL_NAMES,
   CONFIGURED_TOOLS,
 } from '../protocol/tool-names.ts';
@@ -126,6 +129,7 @@ function listRequestedTools(request: ToolViewRequest): ReadonlySet<string> {
     return new Set([...MAIN_TOOLS, ...code, ...templates, ...plans, ...own, ...servers]);
   }
   // A definition that names the agents that it may delegate to asks for Task.
+  if (definition.remote !== undefined) return listRemoteTools(definition);
   const namesAgents = (definition.delegatesTo ?? []).length > 0;
   const noteTools = definition.memory === undefined ? [] : MEMORY_TOOLS;
   if (definition.tools.mode !== 'allow') {
@@ -138,6 +142,16 @@ function listRequestedTools(request: ToolViewRequest): ReadonlySet<string> {
   });
   const delegates = namesAgents || (nested && listed.length > 0);
   return new Set([...listed, ...(delegates ? ['Task'] : []), ...noteTools]);
+}
+
+/**
+ * Lists the tools of a remote agent. A program that speaks ACP has those through which Muster reads and writes files and
+ * runs commands for it, as far as its definition asks for them. A server has none.
+ */
+function listRemoteTools({ remote, tools }: AgentDefinition): ReadonlySet<string> {
+  if (remote?.protocol !== 'acp') return new Set();
+  const asked = tools.mode === 'allow' ? tools.names : PROGRAM_TOOLS;
+  return new Set([...REMOTE_TOOLS, ...PROGRAM_TOOLS.filter((name) => asked.includes(name))]);
 }
 
 /**
@@ -215,6 +229,9 @@ function explainPosition(name: string, request: ToolViewRequest): string | undef
       ? 'Its definition names no agent that it may delegate to.'
       : `None of the agents that it may delegate to is here: ${named.slice(0, MAX_AGENT_NAMES).join(', ')}.`;
   }
+  if (REMOTE_TOOLS.includes(name) && definition?.remote?.protocol !== 'acp') {
+    return 'Only an agent whose work is done by a program that speaks ACP has it.';
+  }
   if (name === 'AskUser' && !root) return 'Only the main agent asks the user.';
   if (name === 'AskUser' && rights.refusesQuestions === true) {
     return 'Its definition wants nothing asked of anybody.';
@@ -237,6 +254,8 @@ function canShowPlans({ definition, root, rights, onAsk }: ToolViewRequest): boo
 /** Explains why plan mode excludes a tool: plan mode would refuse every call. Returns undefined if it does not. */
 function explainPlanMode(tool: AvailableTool, request: ToolViewRequest): string | undefined {
   if (request.rights.mode !== 'plan' || isCommandTool(tool.name)) return undefined;
+  // The refusal of each call says why.
+  if (tool.name === REMOTE_STEP) return undefined;
   // A person can let the task leave plan mode, and its tools do not change then.
   if (canShowPlans(request)) return undefined;
   return hasToolEffect(tool.kind) ? 'Plan mode changes nothing.' : undefined;

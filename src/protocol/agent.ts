@@ -4,6 +4,7 @@ import type { OptionalLimitField } from './limits.ts';
 import type { Effort } from './model.ts';
 import type { MemoryScope } from './memory.ts';
 import type { PermissionMode } from './permission.ts';
+import type { RemoteAgent } from './remote-agent.ts';
 
 /** The tools that a definition asks for. */
 export interface ToolSelection {
@@ -145,6 +146,8 @@ export interface AgentDefinition {
    * so logs contain them without their texts. Default: it has none.
    */
   readonly servers?: JsonObject;
+  /** The program or server that does the work instead of a model. Default: a model does it. */
+  readonly remote?: RemoteAgent;
   /** The first message of a conversation with this agent as the main agent, if the user starts it without a message. */
   readonly initialPrompt?: string;
   /** The hooks that run in tasks of this agent, in the format of Claude Code's settings, as in the file. Default: none. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AssistantMessage, Message } from './message.ts';
+import type { RemoteTask } from './remote-agent.ts';
 import type { Repairs } from './repair.ts';
 import type { CitedPage, SearchDomains } from './web.ts';
 
@@ -105,6 +106,8 @@ export interface ModelRequest {
    * bytes. Absent if no message has attachments.
    */
   readBlob?(hash: string): Uint8Array | null;
+  /** The task, if a program or server does its work instead of a model. Default: a model answers. */
+  readonly remote?: RemoteTask;
 }
 
 /** The properties by which the limiter decides which of the waiting requests it sends next. */

@@ -127,6 +127,11 @@ export interface Access {
   readonly onlyFetches?: true;
   /** True if code of a program runs in Muster's own process, so that no sandbox confines it. Default: false. */
   readonly isInProcess?: true;
+  /**
+   * True if a program says what it accesses, and nothing proves that it is so. The deny and ask rules of Muster's own tools
+   * apply to what it says. Default: false.
+   */
+  readonly isClaimed?: true;
   /** How the MCP server of the tool is confined. Default: nothing confines it. */
   readonly server?: McpConfinement;
   /** The name of the agent type, for the tool Task and for a skill that runs as a task. */

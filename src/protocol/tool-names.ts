@@ -67,6 +67,16 @@ export const LANDING_TOOL = 'TaskLand';
  * it. */
 export const CODE_SEARCH = 'FindPlaces';
 
+/** The tool with which a program that speaks ACP asks whether it may do something itself. */
+export const REMOTE_STEP = 'RemoteStep';
+/** The tool that finds the files which such a program has changed itself. */
+export const REMOTE_CHANGES = 'RemoteChanges';
+/** The tools that only tasks of such programs have. No request to a model lists them. */
+export const REMOTE_TOOLS: readonly string[] = [REMOTE_STEP, REMOTE_CHANGES];
+
+/** The tools through which Muster carries out the requests of a program that speaks ACP. */
+export const PROGRAM_TOOLS = ['Read', 'Write', 'Bash'] as const;
+
 export const TOOL_NAMES: readonly string[] = [
   ...CORE_TOOLS,
   ...ON_REQUEST_TOOLS,
@@ -75,4 +85,5 @@ export const TOOL_NAMES: readonly string[] = [
   ...TOOL_FINDER_TOOLS,
   RESOURCE_TOOL,
   LANDING_TOOL,
+  ...REMOTE_TOOLS,
 ];

@@ -1,5 +1,6 @@
 import { describeMcpProblem, readDefinitionServers } from '../mcp/read-servers.ts';
 import { definitionHookEffects } from './hook-definitions.ts';
+import { listVariables } from '../mcp/expand-variables.ts';
 import { describeServer, type FileEffects } from './file-effects.ts';
 import type { DefinitionFormat } from '../agents/loader/format.ts';
 import { decodeUtf8 } from '../agents/loader/read-text.ts';
@@ -8,6 +9,7 @@ import { listShellParts } from '../agents/commands/parse-body.ts';
 import { dropMissing } from '../base/drop-missing.ts';
 import { plural, truncate } from '../base/text.ts';
 import { listedTools, type AgentDefinition } from '../protocol/agent.ts';
+import type { A2aServer, RemoteAgent } from '../protocol/remote-agent.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { SlashCommandDefinition } from '../protocol/slash-command.ts';
 import type { TemplateDefinition } from '../protocol/template.ts';
@@ -73,6 +75,7 @@ export async function agentEffects(agent: AgentDefinition): Promise<readonly str
     ...(model === undefined ? [] : [`model: ${model}`]),
     ...describeRareFields(agent),
     ...describeOwnServers(agent),
+    ...describeRemote(agent.remote),
     ...definitionHookEffects(agent.hooks, { kind: 'agent', where: agent.origin.path }),
     ...Object.entries(limits).map(([name, value]) => `${name}: ${value}`),
     ...Object.entries(extra).map(
@@ -91,6 +94,43 @@ function describeOwnServers({ name, servers, origin }: AgentDefinition): readonl
   return [
     ...entries.flatMap(describeServer),
     ...problems.map((each) => `! ${describeMcpProblem(each)}`),
+  ];
+}
+
+/** Describes the program or the server that does the work of the agent, one effect per line. */
+function describeRemote(remote: RemoteAgent | undefined): readonly string[] {
+  if (remote === undefined) return [];
+  if (remote.protocol === 'a2a') return describeA2aServer(remote);
+  const { command, args, env, state = [] } = remote;
+  const words = [command, ...args].map((each) => JSON.stringify(each));
+  const transport = { type: 'stdio', command, args, env, cwd: null } as const;
+  const names = Object.keys(env);
+  const variables = listVariables(transport);
+  return [
+    `runs ${words.join(' ')} in the sandbox, with the network, to do its work`,
+    ...(names.length === 0 ? [] : [`sets ${names.join(', ')}`]),
+    ...(variables.length === 0 ? [] : [`reads the variables ${variables.join(', ')}`]),
+    ...state.map((path) => `! state: ${path}: a project gives its program no directory`),
+  ];
+}
+
+function describeA2aServer({ card, auth }: A2aServer): readonly string[] {
+  const place =
+    typeof card === 'string' ? card : `the server of this card: ${JSON.stringify(card)}`;
+  const lines = [`sends its tasks to ${place}`];
+  if (auth === undefined) return lines;
+  const texts =
+    'key' in auth ? [auth.key] : 'value' in auth ? [auth.value] : [auth.username, auth.password];
+  const shown = texts.map((text) => {
+    if (/^\$[^$]/.test(text)) return text;
+    return /^![^!]/.test(text) ? 'a command' : 'a text in the file';
+  });
+  return [
+    ...lines,
+    ...texts
+      .filter((text) => /^![^!]/.test(text))
+      .map((text) => `! does not run ${text.slice(1)}: the agent of a project runs no command`),
+    `logs in with ${shown.join(' and ')}`,
   ];
 }
 

@@ -1,6 +1,6 @@
-import { claude, muster } from '../../src/agents/formats/vendors.ts';
+import { claude, gemini, muster } from '../../src/agents/formats/vendors.ts';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { agentFileName, writeAgent } from '../../src/agents/write-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
@@ -163,6 +163,18 @@ describe('a definition that is written to a file', () => {
       ].join('\n'),
     );
   });
+});
+
+test.each([
+  'kind: remote\nagent_card_url: https://far.example/card\nauth: {type: http, scheme: Bearer, token: $TOKEN}',
+  'agent_card_json: \'{"url": "https://far.example", "name": "Far"}\'\nauth: {type: apiKey, key: $KEY, name: X-Far}',
+  'agent_card_url: https://far.example/card\nauth: {type: http, scheme: Basic, username: me, password: "!pass far"}',
+])("a remote agent of Gemini CLI is written in Muster's own form: %s", async (lines) => {
+  const agent = await readOne(gemini.agents, agentFile('name: far', 'description: Far.', lines));
+  expect(agent.remote?.protocol).toBe('a2a');
+  const back = await rewritten(agent);
+  expect(said(back)).toEqual(said(agent));
+  expect(back.problems).toEqual([]);
 });
 
 describe('the name of the file of an agent', () => {

@@ -60,6 +60,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   tools: ['web', 'mcp', 'protocol', 'sys', 'base'],
   mcp: ['protocol', 'sys', 'base'],
   hooks: ['protocol', 'sys', 'base'],
+  remote: ['model', 'protocol', 'sys', 'base'],
   control: ['base'],
   keys: ['model', 'store', 'protocol', 'sys', 'base'],
   config: ['model', 'policy', 'agents', 'protocol', 'sys', 'base'],
@@ -106,6 +107,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   api: [
     'plugins',
     'hooks',
+    'remote',
     'acceptance',
     'trust',
     'report',
@@ -196,6 +198,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'setup',
     'plugins',
     'mcp',
+    'remote',
     'context',
     'agents',
     'templates',

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { DEFAULT_MESSAGE_LIMITS } from '../../src/mcp/message-lines.ts';
+import { DEFAULT_MESSAGE_LIMITS } from '../../src/sys/processes/message-lines.ts';
 import { newId } from '../../src/base/ids.ts';
 import { endMarked, findMarked, waitForMarked } from '../e2e/processes.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DEFAULT_MESSAGE_LIMITS } from '../../src/mcp/message-lines.ts';
+import { DEFAULT_MESSAGE_LIMITS } from '../../src/sys/processes/message-lines.ts';
 import type { McpLogin } from '../../src/protocol/mcp-login.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
 import { startHttpServer, startSseServer, startStreamingServer } from './servers/http.ts';

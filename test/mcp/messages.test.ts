@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readAllPages } from '../../src/mcp/list-pages.ts';
-import { MessageLines, type ReceivedLine } from '../../src/mcp/message-lines.ts';
+import { MessageLines, type ReceivedLine } from '../../src/sys/processes/message-lines.ts';
 import { hasInvalidParamHeaders } from '../../src/mcp/param-headers.ts';
 import { countFailures, restartDelay } from '../../src/mcp/restart-policy.ts';
 import { EventThrottle, type McpEvent } from '../../src/mcp/server-events.ts';

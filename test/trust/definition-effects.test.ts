@@ -1,5 +1,5 @@
 import { findPromptFiles } from '../../src/trust/list-files.ts';
-import { opencode } from '../../src/agents/formats/vendors.ts';
+import { muster, opencode } from '../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
 import { agentEffects, definitionEffects } from '../../src/trust/definition-effects.ts';
 
@@ -44,4 +44,43 @@ test('the effects of an opencode.json are listed: rules, who chooses it, a promp
     lines: ['the prompt of an agent that another file defines; read it in the file'],
     problems: [],
   });
+});
+
+test.each([
+  ['a2a: https://far.example/card', ['sends its tasks to https://far.example/card']],
+  [
+    'a2a: {card: {url: https://far.example}, auth: {type: apiKey, key: $FAR_KEY}}',
+    [
+      'sends its tasks to the server of this card: {"url":"https://far.example"}',
+      'logs in with $FAR_KEY',
+    ],
+  ],
+  [
+    'a2a: {card: https://far.example/card, auth: {type: http, scheme: Basic, username: me, password: hush}}',
+    [
+      'sends its tasks to https://far.example/card',
+      'logs in with a text in the file and a text in the file',
+    ],
+  ],
+  [
+    'a2a: {card: https://far.example/card, auth: {type: http, scheme: Bearer, token: "!cat /secret"}}',
+    [
+      'sends its tasks to https://far.example/card',
+      '! does not run cat /secret: the agent of a project runs no command',
+      'logs in with a command',
+    ],
+  ],
+])('the effects of the server of an agent: %s', async (line, effects) => {
+  const bytes = Buffer.from(`---\nname: far\ndescription: Far.\n${line}\n---\nBe brief.\n`);
+  const { lines } = await definitionEffects(
+    { path: '/p/far.md', format: muster.agents },
+    bytes,
+    agentEffects,
+  );
+  expect(lines).toEqual([
+    'agent far: Far.',
+    'tools: all of the core set',
+    ...effects,
+    'prompt: 1 line; read them in the file',
+  ]);
 });

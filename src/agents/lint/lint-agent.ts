@@ -18,6 +18,7 @@ export function lintAgent(agent: AgentDefinition, context: LintContext): readonl
     ...lintProblems(agent.problems),
     ...lintDescription(agent, context),
     ...lintPrompt(agent),
+    ...lintRemote(agent, context),
     ...lintModel(agent, context),
     ...lintOutputSchema(context),
     ...lintExcessRights(agent, context),
@@ -47,18 +48,33 @@ function lintSecrets({ secrets }: LintContext): readonly Lint[] {
 function lintUnusable({ unusable, problems }: AgentDefinition): readonly Lint[] {
   // These problems from loading have a line and say more, so they are not reported twice.
   const isReported = problems.some(
-    ({ code }) => code === 'no-known-tools' || code === 'invalid-tools',
+    ({ code }) =>
+      code === 'no-known-tools' || code === 'invalid-tools' || code === 'invalid-remote',
   );
   if (unusable === undefined || isReported) return [];
   const message = `It cannot be started: ${unusable}`;
   return [{ code: 'unusable', severity: 'error', message, fix: null }];
 }
 
-function lintPrompt({ prompt }: AgentDefinition): readonly Lint[] {
-  if (prompt.trim() !== '') return [];
+function lintPrompt({ prompt, remote }: AgentDefinition): readonly Lint[] {
+  if (prompt.trim() !== '' || remote !== undefined) return [];
   const message = 'The prompt is empty, so the agent has no instructions of its own.';
   const fix = 'Write below the front matter what it should do, and what its result should contain.';
   return [{ code: 'empty-prompt', severity: 'warning', message, fix }];
+}
+
+/** Matches the beginning of an address on this machine. */
+const LOCAL_ADDRESS = /^http:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?:[:/]|$)/i;
+
+/** Reports credentials that everybody on the way to a server can read. */
+function lintRemote({ remote }: AgentDefinition, { text }: LintContext): readonly Lint[] {
+  if (remote?.protocol !== 'a2a' || remote.auth === undefined) return [];
+  const { card } = remote;
+  if (typeof card !== 'string' || !/^http:/i.test(card) || LOCAL_ADDRESS.test(card)) return [];
+  const message =
+    'The credentials are sent without encryption, because the URL begins with http://.';
+  const line = findFieldLine(text, ['a2a', 'agent-card-url']);
+  return [{ code: 'plain-http', severity: 'warning', message, fix: 'Write https://.', line }];
 }
 
 function lintOutputSchema({ outputSchemaProblem, text }: LintContext): readonly Lint[] {

@@ -32,6 +32,7 @@ const ADVICE_ROWS: readonly (readonly [code: string, severity: Severity, fix: st
   ['no-known-tools', 'error', 'List existing tools, or remove `tools`.'],
   ['no-tools', 'note', 'Remove `tools` if it should have the core set.'],
   ['invalid-tools', 'error', null],
+  ['invalid-remote', 'error', null],
   [
     'tool-pattern',
     'warning',

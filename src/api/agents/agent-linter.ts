@@ -1,11 +1,14 @@
 import type { ModelAvailability, Finding, LintContext } from '../../agents/lint/findings.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { MusterError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { createModelChooser } from '../../model/selection/model-chooser.ts';
 import { OFFLINE } from '../../model/selection/choose-model.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { discoverModels } from '../../model/discover-models.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
+import type { A2aServer } from '../../protocol/remote-agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { readAccounts } from '../setup/accounts.ts';
@@ -37,12 +40,26 @@ export async function createAgentLinter(
       parentMode: loadedAgents.loadedConfig.config.permissions.mode,
       model: await findOutlook(agent),
       secrets:
-        secretSource === null
-          ? []
-          : findSecrets(secretSource, { ...agent.extra, 'mcp-servers': agent.servers }, redact),
+        secretSource === null ? [] : findSecrets(secretSource, findSecretFields(agent), redact),
       outputSchemaProblem: await outputSchemaProblem(agent),
       missingDelegates: findMissingDelegates(agent, delegates),
     });
+}
+
+/** Returns the fields of a definition that may contain secrets. */
+function findSecretFields({ extra, servers, remote }: AgentDefinition): JsonObject {
+  return {
+    ...extra,
+    'mcp-servers': servers,
+    ...(remote?.protocol === 'a2a' ? listWrittenSecrets(remote) : {}),
+  };
+}
+
+/** Lists the credentials of a server that are not references. */
+function listWrittenSecrets({ auth }: A2aServer): JsonObject {
+  const { key, password, value: token }: Record<string, string> = auth ?? {};
+  const written = Object.entries(dropMissing({ key, password, token }));
+  return Object.fromEntries(written.filter(([, text]) => !/^(?:\$[^$]|![^!])/.test(text)));
 }
 
 /** Returns which model an agent would get, and a warning if it is not the requested model. */

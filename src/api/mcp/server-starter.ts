@@ -1,24 +1,20 @@
 import { dropMissing } from '../../base/drop-missing.ts';
 import { MusterError } from '../../base/errors.ts';
 import { toShellWord } from '../../base/text.ts';
-import type { CleanupResult } from '../../base/cleanup-result.ts';
 import {
   runsInSandbox,
   runsInWorkspaceSandbox,
   type McpServerEntry,
 } from '../../mcp/server-entry.ts';
 import { startUnconfined, type StartServerProcess } from '../../mcp/server-process.ts';
-import { startServerProgram, type ServerProcess } from '../../sys/processes/server-process.ts';
+import { startServerProgram } from '../../sys/processes/server-process.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
 import { confineWorktree } from '../../policy/workspace-rights.ts';
 import { listSources } from '../../protocol/workspace-paths.ts';
 import type { RuleSet } from '../../protocol/permission.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
-import type { ConfinedCommand, Sandbox } from '../../sys/sandbox/sandbox.ts';
-import { protectedFileNotes } from '../../tools/bash/sandbox-notes.ts';
-
-/** The interval between two searches for protected files that a running server has created. */
-const CLEANUP_INTERVAL_MS = 1_000;
+import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
+import { startConfinedServer } from '../setup/start-confined.ts';
 
 /** The parts that decide what a server in the sandbox may use. */
 export interface StarterParts {
@@ -56,57 +52,28 @@ export function createStarter(parts: StarterParts): StartServerProcess {
     }
     if (!state.on && runsInSandbox(entry)) throw createSandboxError(entry, state.because);
     if (!state.on) return await startUnconfined(command);
-    const confined = sandbox.confine({
-      argv: command.argv,
-      cwd,
-      env: command.env,
-      confinement: {
-        access: 'workspace',
-        roots,
-        network: true,
-        denied: findDeniedPaths(
-          { rules: parts.rules, roots, ...dropMissing({ workspace }) },
-          { home: toRealPath(home) },
-        ),
-        ...confineWorktree(workspace),
-        // The program of the server may lie in the directory of the session.
-        visible: workspace === undefined ? [] : listSources(workspace),
+    return startConfinedServer(
+      sandbox,
+      {
+        argv: command.argv,
+        cwd,
+        env: command.env,
+        confinement: {
+          access: 'workspace',
+          roots,
+          network: true,
+          denied: findDeniedPaths(
+            { rules: parts.rules, roots, ...dropMissing({ workspace }) },
+            { home: toRealPath(home) },
+          ),
+          ...confineWorktree(workspace),
+          // The program of the server may lie in the directory of the session.
+          visible: workspace === undefined ? [] : listSources(workspace),
+        },
       },
-      stderr: 'command',
-    });
-    const { file, args, env, monitored, startCheck } = confined;
-    const program = { file, args, cwd, env, monitored, startCheck, maxProcesses };
-    const server = startServerProgram(program);
-    return releaseAtEnd(server, confined, (settled) => {
-      for (const note of protectedFileNotes(settled, { cwd, roots })) {
-        onNotice(`MCP server ${entry.name}: ${note}`);
-      }
-    });
+      (note) => onNotice(`MCP server ${entry.name}: ${note}`),
+    );
   };
-}
-
-/** Takes away protected files that a server creates, while it runs and at its end, and then releases its sandbox. */
-function releaseAtEnd(
-  server: ServerProcess,
-  confined: ConfinedCommand,
-  report: (settled: CleanupResult) => void,
-): ServerProcess {
-  const timer = setInterval(() => void confined.settle().then(report), CLEANUP_INTERVAL_MS);
-  timer.unref();
-  const settle = async (): Promise<void> => {
-    clearInterval(timer);
-    try {
-      report(await confined.settle());
-    } finally {
-      confined.release();
-    }
-  };
-  const settled = server.ended.then(settle, settle);
-  const end = async (): Promise<void> => {
-    await server.end();
-    await settled;
-  };
-  return { ...server, end };
 }
 
 function createSandboxError({ name, origin }: McpServerEntry, because: string): MusterError {

@@ -9,6 +9,7 @@ import { Engine } from '../../engine/engine.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
+import { createRemoteTools } from '../../tools/remote/remote-tools.ts';
 import { codeTool } from '../../tools/code/code.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { createWebSearchTool } from '../../tools/web/web-search.ts';
@@ -21,6 +22,8 @@ import { announceMissingSandbox } from '../setup/sandbox.ts';
 import { createEngineSettings } from '../setup/settings.ts';
 import { finishLandings, type SessionWorkspacePort } from '../workspaces/session-workspaces.ts';
 import { openWorkspacesLater } from '../workspaces/open-later.ts';
+import { openSessionRemoteAgents, type LateParts } from './session-remote-agents.ts';
+import type { SessionRemoteAgents } from '../remote/open-remote-agents.ts';
 import { openStorage } from './open-storage.ts';
 import { openWorkspaces } from './open-workspaces.ts';
 import { openSessionLanguages, type SessionLanguages } from '../setup/languages.ts';
@@ -45,10 +48,17 @@ import { toRealPath } from '../../sys/files/real-path.ts';
  */
 export async function openSessionParts(options: SessionOptions): Promise<SessionParts> {
   const session = await readSessionConfig(options);
-  const models = await openSessionModels(session, { preload: options.preload !== false });
+  const late = Promise.withResolvers<LateParts>();
+  const remoteAgents = openSessionRemoteAgents(session, late.promise);
+  const models = await openSessionModels(session, {
+    preload: options.preload !== false,
+    remotePorts: remoteAgents.ports,
+  });
   const definitions = await loadSessionDefinitions(session, options.agents ?? []);
   const { agents, skills, slashCommands, loadTemplates } = definitions;
   const storage = await openStorage(session, options);
+  const { deadlines, portLimits } = models;
+  late.resolve({ sandbox: storage.sandbox, deadlines, limits: portLimits });
   const { canWriteDataDir } = storage;
   const servers = await openSessionServers(session, {
     models,
@@ -86,6 +96,7 @@ export async function openSessionParts(options: SessionOptions): Promise<Session
     session,
     languages,
     models,
+    remoteAgents,
     definitions,
     storage,
     inbox,
@@ -136,6 +147,7 @@ export async function openSessionParts(options: SessionOptions): Promise<Session
     },
     servers,
     languages,
+    remoteAgents,
     hooks,
     telemetry,
     logFile: session.logFile,
@@ -177,6 +189,7 @@ type SessionStorage = Awaited<ReturnType<typeof openStorage>>;
 interface EngineParts {
   readonly session: SessionConfig;
   readonly models: SessionModels;
+  readonly remoteAgents: SessionRemoteAgents;
   readonly definitions: SessionDefinitions;
   readonly storage: SessionStorage;
   readonly inbox: SessionParts['inbox'];
@@ -202,6 +215,7 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
   const git = await session.gitStatus;
   if (storage.canWriteDataDir)
     await finishLandings({ dataDir: directory, environment }, roots, onNotice);
+  const remoteTools = createRemoteTools();
   const search = openSearch(loaded.config.web, environment, models);
   return new Engine({
     store,
@@ -209,8 +223,15 @@ async function createEngine(options: SessionOptions, parts: EngineParts): Promis
     redact,
     model: models.port,
     models: models.chooser,
+    remoteAgents: {
+      async endTask(id) {
+        remoteTools.endTask(id);
+        await parts.remoteAgents.endTask(id);
+      },
+    },
     tools: [
       ...builtinTools(),
+      ...remoteTools.tools,
       ...(search === null ? [] : [createWebSearchTool(search)]),
       ...(languages.offersCode ? [codeTool] : []),
       ...session.program.tools,

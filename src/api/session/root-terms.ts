@@ -115,7 +115,9 @@ function resolveRootModel(
   { agent, prompt }: { readonly agent: AgentDefinition | null; readonly prompt: string },
 ): ResolvedModel {
   const main = resolveMainModel(setup, { agent: agent ?? MAIN_AGENT, prompt });
-  if (agent === null || requestedModels(agent).length === 0 || setup.settings.flag !== undefined) {
+  const namesNone = agent === null || requestedModels(agent).length === 0;
+  const isRemote = agent?.remote !== undefined;
+  if (agent === null || (!isRemote && (namesNone || setup.settings.flag !== undefined))) {
     return main;
   }
   const model = resolveTaskModel(setup, {

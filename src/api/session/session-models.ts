@@ -10,6 +10,7 @@ import { listSecretForms } from '../setup/secrets.ts';
 import { createModelPortLimits, createModelSettings } from '../setup/settings.ts';
 import type { ModelListDeps } from './session-model-lists.ts';
 import type { SessionConfig } from './session-config.ts';
+import type { SessionRemoteAgents } from '../remote/open-remote-agents.ts';
 import type { ConfiguredProvider } from '../../model/providers/configured-provider.ts';
 import type { KeyReader } from '../../protocol/api-key.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
@@ -17,6 +18,7 @@ import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts'
 import { createModelPort, type ConnectedModels } from '../../model/model-port.ts';
 import { discoverModels } from '../../model/discover-models.ts';
 import { createOwnPort, createOwnProvider, OWN_PROVIDER } from '../../model/own-models.ts';
+import type { LivenessLimits } from '../../model/watchdog.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { createModelChooser, type FindListedModel } from '../../model/selection/model-chooser.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
@@ -28,6 +30,8 @@ export interface SessionModels {
   readonly chooser: ModelChooser;
   readonly port: ConnectedModels;
   readonly deadlines: Deadlines;
+  /** The limits on the silence of models. */
+  readonly portLimits: LivenessLimits;
   readonly maxParallel: number;
   /** The parts that are needed to list the models of the providers. */
   readonly listing: ModelListDeps;
@@ -47,7 +51,14 @@ const KEY_NOTICE_MS = 3_000;
  */
 export async function openSessionModels(
   { environment, state, directory, loaded, program, onNotice, secrets }: SessionConfig,
-  { preload }: { readonly preload: boolean },
+  {
+    preload,
+    remotePorts,
+  }: {
+    readonly preload: boolean;
+    /** The functions that load the ports to remote agents, by provider. */
+    readonly remotePorts: SessionRemoteAgents['ports'];
+  },
 ): Promise<SessionModels> {
   const { config } = loaded;
   const fetch = createHttpFetch(environment);
@@ -102,6 +113,7 @@ export async function openSessionModels(
       requestsPerMinute: config.provider.requestsPerMinute,
     },
     localPorts: {
+      ...remotePorts,
       [OFFLINE]: loadOfflineModel,
       // Without models of a program, a configured server may have this name.
       ...(program.models.length === 0
@@ -129,6 +141,7 @@ export async function openSessionModels(
     chooser,
     port,
     deadlines,
+    portLimits,
     maxParallel: limits.maxParallel,
     listing,
     keyRead,

@@ -19,6 +19,7 @@ import type { ControlChannel } from './control-channel.ts';
 import type { EventRouter } from './event-router.ts';
 import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { PromptHistory } from './prompt-history.ts';
+import type { SessionRemoteAgents } from '../remote/open-remote-agents.ts';
 import type { SessionServers } from '../mcp/open-servers.ts';
 import type { SessionLanguages } from '../setup/languages.ts';
 import type { WorkspacesToOpen } from '../workspaces/open-later.ts';
@@ -75,6 +76,7 @@ export interface SessionParts {
   readonly channel: ControlChannel | null;
   readonly servers: SessionServers;
   readonly languages: SessionLanguages;
+  readonly remoteAgents: SessionRemoteAgents;
   /** The options that locate the state directory. */
   readonly state: StateOptions;
   /** The hooks of the session. */

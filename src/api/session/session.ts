@@ -169,7 +169,12 @@ export function createSession(parts: SessionParts): Session {
     async close() {
       await stop({ by: 'client', because: 'Muster was closed' });
       for (const line of await closeWorkspaces()) parts.onNotice(line);
-      await Promise.all([parts.servers.close(), parts.languages.close(), parts.hooks.close()]);
+      await Promise.all([
+        parts.servers.close(),
+        parts.languages.close(),
+        parts.remoteAgents.close(),
+        parts.hooks.close(),
+      ]);
       await parts.telemetry?.close();
       await parts.changes.close();
       await parts.channel?.close();

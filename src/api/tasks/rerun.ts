@@ -6,6 +6,7 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { homeDirectory, type Environment } from '../../sys/env.ts';
 import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import { builtinTools } from '../../tools/index.ts';
+import { createRemoteTools } from '../../tools/remote/remote-tools.ts';
 import { loadConfig } from '../../config/load.ts';
 import { createEngineSettings } from '../setup/settings.ts';
 
@@ -36,6 +37,8 @@ export function rerunWithTools(
   { store, settings, programTools }: RerunParts,
   id: string,
 ): Promise<TreeRerun> {
-  const tools = mapToolsByName({ store, settings }, [...builtinTools(), ...programTools]);
+  const { tools: ofRemoteAgents } = createRemoteTools();
+  const all = [...builtinTools(), ...ofRemoteAgents, ...programTools];
+  const tools = mapToolsByName({ store, settings }, all);
   return rerunTree({ store, settings, tools }, id);
 }

@@ -120,6 +120,8 @@ async function waitForAll(run: TaskRun, calls: readonly Promise<void>[]): Promis
 function toScheduledCall(call: PreparedCall): ScheduledCall {
   if (!call.ready) return { kind: 'meta', access: NO_ACCESS };
   // A call that does not know yet what it accesses may access anything.
+  // A step of a remote agent is only decided here: the program takes it itself.
+  if (call.access?.isClaimed === true) return { kind: 'meta', access: NO_ACCESS };
   if (call.access === null || needsPlan(call)) return { kind: 'execute', access: NO_ACCESS };
   return { kind: call.tool.kind, access: call.access };
 }

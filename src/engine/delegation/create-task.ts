@@ -4,6 +4,7 @@ import type { Isolation, TaskWorkspace } from '../../protocol/workspace.ts';
 import { type JsonObject, isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AcceptanceCriteria } from '../../protocol/acceptance.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { RemoteAgent } from '../../protocol/remote-agent.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { RequestPrefix, ResolvedModel } from '../../protocol/model.ts';
 import { findGrantScope, explainGrant } from '../../policy/mode-grants.ts';
@@ -255,22 +256,33 @@ export function addSystemText(prefix: RequestPrefix, text: string): RequestPrefi
 const recordedAgents = new WeakMap<AgentDefinition, AgentDefinition>();
 
 /**
- * Returns a definition as logs contain it, with the texts in `extra` and in the entries of its servers redacted. These
- * texts may contain keys and passwords, which the list of secrets does not include. Nothing reads them from a log: a
- * resumed task has the servers of its present definition.
+ * Returns a definition as logs contain it, with the texts in `extra`, in the entries of its servers, and in the variables
+ * of its remote agent redacted, and without the credentials of its remote agent. These texts may contain keys and passwords, which the list of secrets does
+ * not include. Nothing reads them from a log: a resumed task has those of its present definition.
  */
 export function redactAgent(agent: AgentDefinition): AgentDefinition {
-  const { extra, servers } = agent;
-  if (Object.keys(extra).length === 0 && servers === undefined) return agent;
+  const { extra, servers, remote } = agent;
+  if (Object.keys(extra).length === 0 && servers === undefined && remote === undefined)
+    return agent;
   const known = recordedAgents.get(agent);
   if (known !== undefined) return known;
   const copy = {
     ...agent,
     extra: redactTexts(extra),
     ...(servers === undefined ? {} : { servers: redactTexts(servers) }),
+    ...(remote === undefined ? {} : { remote: redactRemote(remote) }),
   };
   recordedAgents.set(agent, copy);
   return copy;
+}
+
+function redactRemote(remote: RemoteAgent): RemoteAgent {
+  if (remote.protocol === 'a2a') {
+    const { auth: _auth, ...server } = remote;
+    return server;
+  }
+  const env = Object.keys(remote.env).map((name) => [name, REDACTED] as const);
+  return { ...remote, env: Object.fromEntries(env) };
 }
 
 function redactTexts(object: JsonObject): JsonObject {

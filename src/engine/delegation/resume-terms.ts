@@ -2,6 +2,7 @@ import { dropMissing } from '../../base/drop-missing.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { Effort, ResolvedModel } from '../../protocol/model.ts';
+import { isRemoteProvider } from '../../protocol/remote-agent.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { newId } from '../../base/ids.ts';
 import { flagGrantEvents } from '../task/inbox.ts';
@@ -27,7 +28,7 @@ interface ResumeTerms {
   readonly asksToContinue?: boolean;
   /** The maximum rights. The task gets its recorded rights, narrowed to these. */
   readonly maxRights: Rights;
-  /** Default: the recorded model. */
+  /** Default: the recorded model. A remote agent keeps the recorded one. */
   readonly model?: ResolvedModel;
   /** The effort of the requests; null for that of the model. Default: the recorded effort. */
   readonly effort?: Effort | null;
@@ -97,7 +98,7 @@ function toTermsEvents(deps: EngineDeps, run: TaskRun, terms: ResumeTerms): read
   // model before them is used again.
   const own = state.modelAfterCommand ?? state.activation.failedModels[0] ?? spec.model;
   const recorded = state.end === null ? spec.model : own;
-  const model = terms.model ?? recorded;
+  const model = isRemoteProvider(recorded.provider) ? recorded : (terms.model ?? recorded);
   const call: RunLimits = { ...dropMissing({ maxTurns: terms.maxTurns }), ...terms.limits };
   const hasNewLimits = state.end !== null || Object.keys(call).length > 0;
   const limits = hasNewLimits

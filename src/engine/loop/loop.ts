@@ -57,6 +57,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     if (needsPreparation(run.spec)) await run.preparation.catch(() => {});
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
     await run.process?.end();
+    await endRemoteWork(deps, run);
     await hooks.runEndHooks(deps, run, ending.end);
     // Stopping the owned work may have killed a process, which changes the ending of a stopped task.
     if (ending.end.status === 'stopped' && run.cancellation.signal.aborted) {
@@ -81,6 +82,16 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
 }
 
+/**
+ * Ends the program of a remote agent before the files of its task are looked at. That of a conversation in the terminal UI
+ * runs on until the next message.
+ */
+async function endRemoteWork({ remoteAgents, inbox }: EngineDeps, run: TaskRun): Promise<void> {
+  const goesOn =
+    run.parent === null && inbox.isUserPresent && run.state.spec.workspace === undefined;
+  if (!goesOn) await remoteAgents?.endTask(run.spec.id);
+}
+
 /** Describes why calls of an ended task have no outcome, as a clause. */
 function describeEndOfCalls(signal: AbortSignal): string {
   if (!signal.aborted) return 'the task ended';
@@ -95,6 +106,7 @@ async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
     await run.shells.stop(runningCommands(run.state), { notify: true });
     await run.children.waitForAll();
     await run.process?.end();
+    await deps.remoteAgents?.endTask(run.spec.id);
     await run.journal.sync();
   } catch (thrown) {
     deps.onFault(run.spec.id, thrown);
@@ -298,6 +310,8 @@ async function takeTurn(
   toolChoice: 'auto' | 'none',
 ): Promise<TaskEnding | null> {
   if (!(await gatherInputs(deps, run))) return null;
+  // A remote agent works in the workspace from its first request on.
+  if (run.spec.agent.remote !== undefined && needsPreparation(run.spec)) await run.preparation;
   await run.journal.syncNewestAnswer();
   run.cancellation.turnSignal.throwIfAborted();
   await changeModel(deps, run);

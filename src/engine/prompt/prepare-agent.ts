@@ -84,6 +84,7 @@ export interface AgentSetup {
  */
 export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup {
   const { agent, rights, isRoot, model } = placement;
+  const isRemote = agent.remote !== undefined;
   const family = findModelFamily(model.id, deps.settings.modelFamily);
   const servers = findServers(deps, agent);
   const view = createToolView({
@@ -99,7 +100,9 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
     ...(placement.onAsk === undefined ? {} : { onAsk: placement.onAsk }),
   });
   const selected = selectTools(deps, agent, view.names);
-  const { listed, servers: serverLines } = listTools(deps, servers, selected, family);
+  const { listed, servers: serverLines } = isRemote
+    ? NO_LISTED_TOOLS
+    : listTools(deps, servers, selected, family);
   const finders = [
     ...(serverLines.length === 0 ? [] : TOOL_FINDER_TOOLS),
     ...(selected.some(({ name }) => isResourceTool(name)) ? [RESOURCE_TOOL] : []),
@@ -152,6 +155,9 @@ function listAvailableTools(
   for (const name of SERVER_TOOLS) without.add(name);
   return [...deps.tools.filter(({ name }) => !without.has(name)), ...listServerTools(servers)];
 }
+
+/** The tools that the requests to a remote agent list: it has tools of its own. */
+const NO_LISTED_TOOLS: ListedTools = { listed: [], servers: [] };
 
 const NO_SERVERS: AgentServers = { parts: [], servers: [], unusable: new Map() };
 
@@ -232,6 +238,7 @@ export function currentPromptInput(
   const notes = readNotesForPrompt(deps, placement, tools);
   const servers = findServers(deps, placement.agent);
   const input = buildPromptInput(deps, placement, tools, notes);
+  if (placement.agent.remote !== undefined) return { ...input, ...NO_LISTED_TOOLS };
   return { ...input, ...listTools(deps, servers, tools, input.family) };
 }
 

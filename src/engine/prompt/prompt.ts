@@ -138,6 +138,8 @@ export function buildSystemPrompt(
 /** Builds the parts of the system prompt. They are ordered so that different prompts share a long prefix. */
 export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
   const { agent, family, mode, isRoot, types, agents, firstPrompt, skills, preloaded } = input;
+  // A remote agent has a system prompt and rules of its own.
+  if (agent.remote !== undefined) return [{ name: 'its prompt', text: agent.prompt }];
   const { context } = input;
   const { memory, servers = [], unmet = [] } = input;
   const guidelines = [

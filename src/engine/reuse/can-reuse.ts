@@ -16,6 +16,8 @@ export function canReuseResult(
 ): boolean {
   // In a rerun, the outcome of the search comes from the log.
   if (reuse !== undefined) return true;
+  // What the program or server of a remote agent has read is not known.
+  if (spec.agent.remote !== undefined) return false;
   if (spec.accept !== undefined || !(spec.agent.cache ?? settings.reusesResults)) return false;
   const isUntouched = turns === 0 && openTurn === null && answer === null;
   return (

@@ -106,6 +106,14 @@ export interface CallDecision {
 /** The event that records whether an earlier result was reused. */
 export type ReuseOutcome = Extract<EventBody, { type: 'task.reused' | 'reuse.missed' }>;
 
+/** The programs and servers that do the work of remote agents. */
+export interface RemoteAgents {
+  /**
+   * Ends what was started for a task, and forgets its connection. Resolves when nothing of it runs any more. Never rejects.
+   */
+  endTask(id: string): Promise<void>;
+}
+
 /** The ports and settings that the engine gets from its caller. */
 export interface EngineDeps {
   readonly store: TaskStore;
@@ -122,6 +130,8 @@ export interface EngineDeps {
   readonly tools: readonly AnyTool[];
   /** The MCP servers of the process. Default: there are none. */
   readonly mcp?: McpPort;
+  /** The programs and servers that do the work of remote agents. Default: there are none. */
+  readonly remoteAgents?: RemoteAgents;
   /** Loads the client for the web at its first use. Default: no call can use the web. */
   readonly web?: () => Promise<WebAccess>;
   /** Creates the workspaces of tasks. Default: no task gets a workspace. */

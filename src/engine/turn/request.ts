@@ -11,11 +11,15 @@ import {
   type Effort,
 } from '../../protocol/model.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
-import type { EngineDeps } from '../task/deps.ts';
+import type { AgentSource, EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
+import { isRemoteProvider, type RemoteTask } from '../../protocol/remote-agent.ts';
+import { forbidsAllChanges } from '../../policy/denied-paths.ts';
+import { isToolDisallowed } from '../../policy/rules/tool-cover.ts';
+import { lookUpAgent } from '../../agents/find-agent.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 
 /**
@@ -38,7 +42,7 @@ export interface StartedTurn {
  * @param options `outputCap`: null if no budget lowers the model's own output limit
  */
 export function startTurn(
-  { models, store }: Pick<EngineDeps, 'models' | 'store'>,
+  deps: Pick<EngineDeps, 'agents' | 'models' | 'store'>,
   run: TaskRun,
   options: { readonly toolChoice: ToolChoice; readonly outputCap: OutputCap | null },
 ): StartedTurn {
@@ -55,7 +59,7 @@ export function startTurn(
       ...(outputCap === null ? {} : { outputCap }),
     });
   }
-  const request = buildRequest({ models, store }, run, {
+  const request = buildRequest(deps, run, {
     messages: [...state.conversation.messages],
     toolChoice,
     outputCap,
@@ -65,7 +69,7 @@ export function startTurn(
 
 /** Builds a request of a task. All requests of a task differ only in their messages and limits. */
 export function buildRequest(
-  { models, store }: Pick<EngineDeps, 'models' | 'store'>,
+  { agents, models, store }: Pick<EngineDeps, 'agents' | 'models' | 'store'>,
   run: TaskRun,
   options: Pick<ModelRequest, 'messages' | 'toolChoice'> & { readonly outputCap: OutputCap | null },
 ): ModelRequest {
@@ -82,6 +86,35 @@ export function buildRequest(
     cacheKey: `${spec.root}:${agent}`,
     priority: { tree: tree.id, background: isBackground },
     readBlob: (hash) => store.getAttachment(hash),
+    ...(isRemoteProvider(model.provider) ? { remote: describeRemoteTask(agents, run) } : {}),
+  };
+}
+
+/**
+ * Describes a task for the program or server that does its work. Only the present definition says what to start or to
+ * reach: the definition in the log may come from another machine, or from a file that is not trusted any more.
+ */
+function describeRemoteTask(
+  agents: Pick<AgentSource, 'agents'>,
+  { spec, permissions, view }: Pick<TaskRun, 'spec' | 'permissions' | 'view'>,
+): RemoteTask {
+  const { agent, cwd, id } = spec;
+  const { rights } = permissions;
+  const present = lookUpAgent(agent.name, agents.agents());
+  const { scope, path } = (present ?? agent).origin;
+  return {
+    agent: present?.remote ?? null,
+    name: agent.name,
+    path,
+    isForeign: scope === 'project' || scope === 'plugin',
+    instructions: agent.prompt,
+    task: id,
+    cwd,
+    rights,
+    mayChange:
+      rights.mode !== 'plan' &&
+      !forbidsAllChanges(rights) &&
+      ['Write', 'Bash'].every((name) => view.has(name) && !isToolDisallowed(rights, name)),
   };
 }
 

@@ -23,6 +23,7 @@ import {
 import { canSearchWeb, type ConfiguredProvider } from '../providers/configured-provider.ts';
 import { OFFLINE, type ModelSetup } from './choose-model.ts';
 import { selectFallbacks, hasNamedModel, resolveFallbacks } from './fallbacks.ts';
+import { isRemoteProvider } from '../../protocol/remote-agent.ts';
 import { findOutputLimit } from '../catalogue/output-limits.ts';
 
 type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
@@ -91,11 +92,12 @@ export function createModelChooser(
       return override?.outputLimit ?? findOutputLimit(provider, model.id);
     },
     /**
-     * Returns the models that are tried in turn when the model of a task fails. The list is empty for an agent whose
-     * definition names a particular model if calls may not override it, because no other model may be used then.
+     * Returns the models that are tried in turn when the model of a task fails. The list is empty for a remote agent, and
+     * for an agent whose definition names a particular model if calls may not override it, because no other model may be
+     * used then.
      */
     fallbacks: (model: ResolvedModel, agent: Pick<AgentDefinition, 'model' | 'models'>) =>
-      !allowOverride && hasNamedModel(requestedModels(agent))
+      isRemoteProvider(model.provider) || (!allowOverride && hasNamedModel(requestedModels(agent)))
         ? []
         : selectFallbacks(model, fallbacks),
     /** Returns the rules for attachments of a model; null: its provider is not configured. Loads the table of rules. */

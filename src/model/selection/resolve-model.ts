@@ -1,5 +1,7 @@
 import { MusterError, UsageError } from '../../base/errors.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
+import type { RemoteAgent } from '../../protocol/remote-agent.ts';
 import {
   chooseModel,
   chooseNamedModel,
@@ -37,6 +39,7 @@ function findRequestedMainModel(settings: ModelSettings): { name: string; settin
 
 /** The values on which the choice of a delegated task's model depends. */
 export interface TaskModelRequest extends ModelUser {
+  readonly agent: ModelUser['agent'] & Pick<AgentDefinition, 'remote'>;
   /** The model that the Task call names; undefined: it names no model. */
   readonly call: string | undefined;
   /** The models that the definition of the agent names. The first usable model is chosen. */
@@ -53,7 +56,8 @@ export function resolveTaskModel(
   setup: ModelSetup,
   request: TaskModelRequest,
 ): ResolvedModel | MusterError {
-  const { call, definition, parent } = request;
+  const { agent, call, definition, parent } = request;
+  if (agent.remote !== undefined) return resolveRemote(agent.name, agent.remote, call);
   if (call !== undefined) {
     const choice = chooseModel(call, setup, request, parent);
     if (choice instanceof MusterError) return createModelError(`model: ${choice.message}`);
@@ -63,6 +67,23 @@ export function resolveTaskModel(
   if (definition.length === 0) return inheritModel(parent);
   return resolveDefinition(setup, request);
 }
+
+/** Returns the model that stands for a remote agent. Returns an error if a call names another one. */
+function resolveRemote(
+  name: string,
+  { protocol }: RemoteAgent,
+  call: string | undefined,
+): ResolvedModel | MusterError {
+  if (call === undefined)
+    return { provider: protocol, id: name, chain: [`${name}: ${REMOTE_KINDS[protocol]}`] };
+  const message = `model: ${name} is ${REMOTE_KINDS[protocol]}, which chooses its model itself; leave it out`;
+  return createModelError(message);
+}
+
+const REMOTE_KINDS: Readonly<Record<RemoteAgent['protocol'], string>> = {
+  acp: 'a program that speaks ACP',
+  a2a: 'a server that speaks A2A',
+};
 
 /** Resolves the first usable model of a definition. If there is none, returns the model of the parent with a warning. */
 function resolveDefinition(setup: ModelSetup, request: TaskModelRequest): ResolvedModel {

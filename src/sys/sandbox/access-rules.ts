@@ -76,6 +76,7 @@ export function determineAccess(
     worktree,
     runsGitAlone = false,
     visible = [],
+    ownState = [],
     servesFileTools = false,
   }: Confinement,
   hostPaths: HostPaths,
@@ -88,7 +89,10 @@ export function determineAccess(
       existingRule('shown', path),
     ),
     ...roots.map((path) => rule(isWorkspace ? rootRuleKind(path, readOnly) : 'shown', path)),
-    ...secretRules(roots, hostPaths),
+    ...ownState.flatMap((path) => existingRule(isWorkspace ? 'writable' : 'shown', path)),
+    ...secretRules(roots, hostPaths).filter(
+      ({ path }) => !ownState.some((directory) => isInside(directory, path)),
+    ),
     // A hidden path may be a link to a root. The root itself is not hidden.
     ...hidden.flatMap(hidingRules).filter(({ path }) => !roots.includes(path)),
     ...listHostSockets(hostPaths.sockets).map((path) => rule('masked', path)),

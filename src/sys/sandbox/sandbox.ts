@@ -32,6 +32,11 @@ export interface Confinement {
    */
   readonly visible?: readonly string[];
   /**
+   * Directories in which the program keeps its own state, such as its login. All of their files are visible to it, and it
+   * can change them if the access is `workspace`. Absolute, without links. Default: none.
+   */
+  readonly ownState?: readonly string[];
+  /**
    * True if the program carries out calls of file tools for as long as a task runs. Entries that appear under protected
    * names meanwhile stay, since the user may have created them. Git directories are read-only as a whole, since the
    * program runs no git and nothing checks afterwards what appears in them. Hidden files appear as empty files, so that

@@ -7,7 +7,6 @@ import type { OpenFile } from '../../sys/files/open-in-roots.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { fileChunks, withFile } from '../../sys/files/read-file.ts';
 import { isNotebookPath } from '../edit/apply-edit.ts';
-import type { ArgumentAliases } from '../shared/arguments.ts';
 import {
   CELL_FIELDS,
   FILE_PATH,
@@ -31,75 +30,8 @@ import {
   type TextEncoding,
 } from '../shared/text-encoding.ts';
 import { LinePiece, type LinePieceOptions, LineWindow } from './line-window.ts';
-
-/** Further arguments for the lines to read, which models know from other products. They are not in the schema. */
-const LINE_FIELDS = {
-  end_line: { type: 'integer', minimum: 1, unlisted: true },
-  view_range: { type: 'array', items: { type: 'integer', minimum: -1 }, unlisted: true },
-} as const;
-
-/** Other names of the arguments for the lines to read. */
-const LINE_ALIASES: ArgumentAliases = {
-  start_line: 'offset',
-  start_line_one_indexed: 'offset',
-  end_line_one_indexed_inclusive: 'end_line',
-  line_end: 'end_line',
-  line_start: 'offset',
-  line_offset: 'offset',
-  max_lines: 'limit',
-  n_lines: 'limit',
-  num_lines: 'limit',
-};
-
-/** The lines to read. */
-interface LineRange {
-  /** The number of the first line, from 1. */
-  readonly first: number;
-  readonly count: number;
-}
-
-interface LineArguments {
-  readonly offset?: number | undefined;
-  readonly limit?: number | undefined;
-  readonly end_line?: number | undefined;
-  readonly view_range?: readonly number[] | undefined;
-}
-
-/**
- * Determines the lines that a call asks for. Throws INVALID_PARAM for contradictory arguments.
- *
- * @param max the number of lines if the call does not give one
- */
-function resolveLineRange(input: LineArguments, max: number): LineRange {
-  const { view_range: range } = input;
-  if (range === undefined) return createLineRange(input, max);
-  const [first, last] = range;
-  if (range.length !== 2 || first === undefined || first < 1) {
-    throw argumentError(
-      'view_range: is not a range of lines; valid: [first, last], from 1, last -1: all',
-    );
-  }
-  if (input.offset !== undefined || input.limit !== undefined || input.end_line !== undefined) {
-    throw argumentError('view_range: another argument gives the lines, too; send one of them');
-  }
-  return createLineRange(last === -1 ? { offset: first } : { offset: first, end_line: last }, max);
-}
-
-function createLineRange({ offset, limit, end_line: last }: LineArguments, max: number): LineRange {
-  const first = offset ?? 1;
-  if (last === undefined) return { first, count: limit ?? max };
-  if (limit !== undefined && limit !== last - first + 1) {
-    throw argumentError('end_line: limit gives another number of lines; send one of them');
-  }
-  if (last < first) {
-    throw argumentError(`end_line: line ${last} comes before the first line, ${first}`);
-  }
-  return { first, count: last - first + 1 };
-}
-
-function argumentError(message: string): MusterError {
-  return new MusterError('INVALID_PARAM', message);
-}
+import { LINE_ALIASES, LINE_FIELDS, resolveLineRange, type LineRange } from './line-range.ts';
+import { readVerbatim } from './verbatim.ts';
 
 const DEFAULT_LINES = 2000;
 /** The number of bytes that are reserved for notes after the lines. */
@@ -143,6 +75,7 @@ export const readTool = defineBuiltinTool({
     try {
       return await withFile(path, context, async (opened) => {
         const file = await withUnsaved(opened, context);
+        if (input.verbatim === true) return await readVerbatim(file, input, context);
         if (column !== undefined) return await readPiece(file, { line: first, column }, context);
         const cells = await readCells(file, { first, count, cellId }, context);
         return cells ?? (await readLines(file, { first, count }, context));

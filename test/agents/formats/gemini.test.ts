@@ -3,8 +3,6 @@ import { expect, test } from 'vitest';
 import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 
 const PLAIN = plainAgent('gemini');
-const REMOTE = 'Remote agents cannot be run yet.';
-
 test('every field of a local agent', async () => {
   const file = agentFile(
     'kind: local',
@@ -50,32 +48,56 @@ test.each([
   expect([agent.tools, codes(agent)]).toEqual([tools, told]);
 });
 
-test('a remote agent is kept and cannot be started, even if it does not say that it is remote', async () => {
-  const url = 'https://agents.example/card';
-  const said = await readOne(
-    gemini.agents,
-    agentFile(
-      'kind: remote',
-      'name: far',
-      'description: Far.',
-      `agent_card_url: ${url}`,
-      'auth: {type: http, scheme: Bearer, token: $TOKEN}',
-    ),
+const URL = 'https://agents.example/card';
+
+test('a remote agent, whose body has no meaning', async () => {
+  const file = agentFile(
+    'kind: remote',
+    'name: far',
+    'description: Far.',
+    'display_name: Far Away',
+    `agent_card_url: ${URL}`,
+    'auth: {type: http, scheme: Bearer, token: $TOKEN}',
   );
-  expect(said).toEqual({
+  expect(await readOne(gemini.agents, file)).toEqual({
     ...PLAIN,
     name: 'far',
     description: 'Far.',
-    unusable: REMOTE,
-    extra: {
-      kind: 'remote',
-      agent_card_url: url,
-      auth: { type: 'http', scheme: 'Bearer', token: '$TOKEN' },
+    prompt: '',
+    remote: {
+      protocol: 'a2a',
+      card: URL,
+      auth: { type: 'http', scheme: 'Bearer', value: '$TOKEN' },
     },
+    extra: { display_name: 'Far Away' },
     problems: [expect.objectContaining({ code: 'inactive-field' })],
   });
-  const card = agentFile('name: far', "agent_card_json: '{}'");
-  expect((await readOne(gemini.agents, card)).unusable).toBe(REMOTE);
+});
+
+test('an agent with a field for remote agents is remote, and its card may be in the file', async () => {
+  const file = ['---', 'name: far', 'agent_card_json: |', '  {"url": "https://x.example"}', '---'];
+  const { remote } = await readOne(gemini.agents, `${file.join('\n')}\n`);
+  expect(remote).toEqual({ protocol: 'a2a', card: { url: 'https://x.example' } });
+});
+
+test.each([
+  [['kind: remote'], 'A remote agent needs either `agent_card_url` or `agent_card_json`.'],
+  [
+    [`agent_card_url: ${URL}`, "agent_card_json: '{}'"],
+    'A remote agent needs either `agent_card_url` or `agent_card_json`.',
+  ],
+  [
+    ["agent_card_json: '{broken'"],
+    'The agent card must be a URL that begins with http:// or https:// and holds no password, or a JSON object.',
+  ],
+  [[`agent_card_url: ${URL}`, 'auth: {type: magic}'], '`auth.type` must be `apiKey` or `http`.'],
+])('%j is reported, and the agent cannot be started', async (lines, message) => {
+  const agent = await readOne(gemini.agents, agentFile('name: far', 'description: Far.', ...lines));
+  expect([agent.remote, agent.unusable, agent.problems]).toEqual([
+    undefined,
+    message,
+    [{ code: 'invalid-remote', message, path: '/agents/tester.md', line: 4 }],
+  ]);
 });
 
 test('a list of remote agents in one file', async () => {
@@ -87,14 +109,23 @@ test('a list of remote agents in one file', async () => {
     '  agent_card_url: https://agents.example/1',
     '- name: two',
     '  agent_card_url: https://agents.example/2',
+    '  auth: {type: apiKey, key: $KEY}',
     '- nothing',
     '---',
     '',
   ].join('\n');
   const { items, problems } = await read(gemini.agents, file);
-  expect(items.map(({ name, unusable, prompt }) => [name, unusable, prompt])).toEqual([
-    ['one', REMOTE, ''],
-    ['two', REMOTE, ''],
+  expect(items.map(({ name, remote, prompt }) => [name, remote, prompt])).toEqual([
+    ['one', { protocol: 'a2a', card: 'https://agents.example/1' }, ''],
+    [
+      'two',
+      {
+        protocol: 'a2a',
+        card: 'https://agents.example/2',
+        auth: { type: 'apiKey', key: '$KEY' },
+      },
+      '',
+    ],
   ]);
   expect(problems).toEqual([
     {

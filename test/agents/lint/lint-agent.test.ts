@@ -181,6 +181,28 @@ describe('lintAgent', () => {
     ]);
   });
 
+  it.each([
+    ['a2a: https://far.example/card', []],
+    ['a2a: {card: https://far.example/card, auth: {type: apiKey, key: $KEY}}', []],
+    ['a2a: {card: http://127.0.0.1:4000/card, auth: {type: apiKey, key: $KEY}}', []],
+    [
+      'a2a: {card: http://far.example/card, auth: {type: apiKey, key: $KEY}}',
+      ['warning 4 plain-http'],
+    ],
+    ['a2a: far.example', ['error 4 invalid-remote']],
+  ])('%s, without a prompt', async (line, findings) => {
+    const text = agentFile('name: a', USE, line).replace('Test.', '');
+    const agent = await readOne(muster.agents, text);
+    const shown = lintAgent(agent, { ...PLAIN, text })
+      .filter(({ code }) => code !== 'empty-prompt')
+      .map((each) => `${each.severity} ${each.line ?? '-'} ${each.code}`);
+    expect(shown).toEqual(findings);
+    expect(
+      agent.remote === undefined ||
+        lintAgent(agent, PLAIN).every(({ code }) => code !== 'empty-prompt'),
+    ).toBe(true);
+  });
+
   it('reports agents with the same name', async () => {
     const lines = ['name: a', USE];
     const beside = await agentNamed('A', '/agents/b.md');

@@ -4,7 +4,9 @@ import type { AgentDefinition } from '../../../protocol/agent.ts';
 import { toSafeMessage, type Field, type Fields } from '../../parsing/fields.ts';
 import { splitFrontMatter } from '../../parsing/split-front-matter.ts';
 import { parseStrict } from '../../parsing/strict-yaml.ts';
+import { readA2aServer } from '../../fields/a2a.ts';
 import { readSingleLine } from '../../fields/common.ts';
+import type { FieldReader } from '../../fields/field-reader.ts';
 import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
 import {
   nameFromPath,
@@ -14,13 +16,13 @@ import {
 } from '../../fields/read-agent.ts';
 
 /** The fields that only remote agents have. */
-const REMOTE_FIELDS = ['agent_card_url', 'agent_card_json', 'auth'];
+const REMOTE_FIELDS = ['agent_card_url', 'agent_card_json', 'auth'] as const;
 
 const GEMINI: AgentDialect = {
   vendor: 'gemini',
-  inactive: ['display_name', 'mcp_servers', 'temperature', 'kind', ...REMOTE_FIELDS],
+  inactive: ['display_name', 'mcp_servers', 'temperature', 'kind'],
   translate: removeLocalKind,
-  complete: refuseRemoteAgent,
+  own: { names: REMOTE_FIELDS, read: readRemoteAgent },
 };
 
 /** Reads Gemini CLI's `*.md` agents, local and remote. */
@@ -42,12 +44,23 @@ function removeLocalKind(fields: Fields): Fields {
     : fields;
 }
 
-/** Marks a remote agent as unusable. An agent with a field for remote agents is remote, even without `kind: remote`. */
-function refuseRemoteAgent(agent: AgentDefinition, fields: Fields): AgentDefinition {
-  const isRemote =
-    readSingleLine(fields.get('kind')?.value)?.toLowerCase() === 'remote' ||
-    REMOTE_FIELDS.some((name) => fields.has(name));
-  return isRemote ? { ...agent, unusable: 'Remote agents cannot be run yet.' } : agent;
+/**
+ * Reads the server of a remote agent. An agent with a field for remote agents is remote, even without `kind: remote`. As
+ * in Gemini CLI, the body of its file has no meaning.
+ */
+function readRemoteAgent(reader: FieldReader): Partial<AgentDefinition> {
+  const isRemote = readSingleLine(reader.peek('kind')?.value)?.toLowerCase() === 'remote';
+  const kind = isRemote ? reader.take('kind') : undefined;
+  const [url, json, auth] = REMOTE_FIELDS.map((name) => reader.take(name));
+  const field = kind ?? url ?? json ?? auth;
+  if (field === undefined) return {};
+  const server =
+    (url === undefined) === (json === undefined)
+      ? 'A remote agent needs either `agent_card_url` or `agent_card_json`.'
+      : readA2aServer((url ?? json)?.value, auth?.value);
+  if (typeof server !== 'string') return { prompt: '', remote: server };
+  reader.warn('invalid-remote', server, field.line);
+  return { prompt: '', unusable: server };
 }
 
 /** Reads a file with several remote agents, whose front matter is a list. Returns undefined if it is not a list. */

@@ -16,6 +16,7 @@ import {
 import { OWN_LIMITS } from '../../fields/limits.ts';
 import { MUSTER_MODES } from '../../fields/modes.ts';
 import { HOOKS_FIELD, readHooksField } from '../../fields/hooks.ts';
+import { readRemoteFields, REMOTE_FIELDS } from '../../fields/remote.ts';
 import { readServerNames, SERVERS_FIELD } from '../../fields/server-names.ts';
 import {
   nameFromPath,
@@ -47,6 +48,7 @@ function readOwnFields(reader: FieldReader, shared: SharedFields): Partial<Agent
     ...readParameters(reader),
     ...readOutputSchemaField(reader, reader.take('output-schema')),
     ...readAcceptanceField(reader),
+    ...readRemoteFields(reader, shared),
     ...readModelLadder(reader),
   };
 }
@@ -158,7 +160,10 @@ const MUSTER: AgentDialect = {
   modes: MUSTER_MODES,
   limits: OWN_LIMITS,
   inactive: [SERVERS_FIELD],
-  own: { names: [...OWN_FIELDS, SERVERS_FIELD, HOOKS_FIELD], read: readOwnFields },
+  own: {
+    names: [...OWN_FIELDS, ...REMOTE_FIELDS, SERVERS_FIELD, HOOKS_FIELD],
+    read: readOwnFields,
+  },
 };
 
 /**

@@ -6,6 +6,7 @@ import { PROJECT_FLAGS } from '../../run-options.ts';
 import { AGENT_VALUES } from '../../completion-values.ts';
 import { formatMode, formatOrigin, formatShortPath } from './format.ts';
 import { formatTools } from '../../../../report/agent-tools.ts';
+import { toShellWord } from '../../../../base/text.ts';
 import { LIMIT_TEXTS } from './limit-texts.ts';
 import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
@@ -51,7 +52,8 @@ function listFacts(agent: AgentDetails, { cwd, home }: CommandContext): readonly
     ['tools', formatTools(agent)],
     ['never', joinTexts(agent.disallowedTools)],
     ['delegates to', delegatesTo === undefined ? null : delegatesTo.join(', ') || 'nobody'],
-    ['model', agent.model ?? 'inherit'],
+    ['work', describeRemoteWork(agent)],
+    ['model', agent.remote === undefined ? (agent.model ?? 'inherit') : 'its own'],
     ['effort', agent.effort],
     ['mode', formatMode(agent)],
     ['asks', agent.refusesQuestions === true ? 'nobody: calls that would ask are refused' : null],
@@ -74,6 +76,15 @@ function listFacts(agent: AgentDetails, { cwd, home }: CommandContext): readonly
       ),
     ],
   ];
+}
+
+/** Describes the program or server that does the work; returns null if a model does it. */
+function describeRemoteWork({ remote }: AgentDetails): string | null {
+  if (remote === undefined) return null;
+  if (remote.protocol === 'acp')
+    return `by a program that speaks ACP: ${[remote.command, ...remote.args].map(toShellWord).join(' ')}`;
+  const card = typeof remote.card === 'string' ? remote.card : 'with the card in its file';
+  return `by a server that speaks A2A: ${card}`;
 }
 
 /** Joins texts with commas; returns null if there are no texts. */

@@ -1,5 +1,7 @@
-import type { FetchLike } from '@modelcontextprotocol/client';
-import type { HttpFetch, ResponseBody } from '../sys/http/http-types.ts';
+import type { HttpFetch, ResponseBody } from './http-types.ts';
+
+/** The part of the global `fetch` that the SDKs of protocols use. */
+export type WebFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** The statuses whose responses have no body. */
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
@@ -8,10 +10,10 @@ const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
 /**
- * Creates a `fetch` for the SDK from Muster's own HTTP client, which knows the user's proxies and certificates.
+ * Creates a `fetch` for the SDK of a protocol from Muster's own HTTP client, which knows the user's proxies and certificates.
  * `maxBytes`: the maximum size of a body, or of one event in a stream of events.
  */
-export function createWebFetch(http: HttpFetch, maxBytes: number): FetchLike {
+export function createWebFetch(http: HttpFetch, maxBytes: number): WebFetch {
   return async (url, init = {}) => {
     const { body, signal } = init;
     if (typeof body !== 'string' && body !== undefined && body !== null) {
@@ -37,6 +39,13 @@ export function createWebFetch(http: HttpFetch, maxBytes: number): FetchLike {
   };
 }
 
+/** The error of a body, or of one event of a stream, that is larger than allowed. */
+export class MessageTooLargeError extends Error {
+  constructor(maxBytes: number) {
+    super(`the server sent more than ${maxBytes} bytes in one message`);
+  }
+}
+
 function toRecord(headers: RequestInit['headers']): Record<string, string> {
   if (headers === undefined || headers === null) return {};
   const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
@@ -53,7 +62,7 @@ function toStream(body: ResponseBody, check: SizeCheck): ReadableStream<Uint8Arr
       }
       if (!check.accepts(piece)) {
         await body.cancel();
-        throw new Error(`the server sent more than ${check.maxBytes} bytes in one message`);
+        throw new MessageTooLargeError(check.maxBytes);
       }
       controller.enqueue(piece);
     },

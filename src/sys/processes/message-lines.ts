@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 
 /** The limits of what a server may send. */
 export interface MessageLimits {
