@@ -8,7 +8,7 @@ import {
   type FakeModel,
   type RecordedRequest,
 } from '../../../src/testing/index.ts';
-import { finishedSoon } from '../../e2e/ending.ts';
+import { finishedSoon, reach } from '../../e2e/ending.ts';
 import { findMarked } from '../../e2e/processes.ts';
 import { envelopeOf } from '../../e2e/muster.ts';
 import { eventsIn, taskIds } from '../../e2e/remote-world.ts';
@@ -151,10 +151,11 @@ describe.each(Object.entries(ADAPTERS))('the adapter of %s', (name, adapter) => 
   it('is stopped in the middle, and leaves no process', async () => {
     await using opened = await openAdapter(() => () => ({ text: 'never', delayMs: 600_000 }));
     const running = opened.run('--permission-mode', 'autonomous');
-    await waitUntilPasses(() => {
+    const asked = waitUntilPasses(() => {
       expect(opened.model.requests.length).toBeGreaterThan(0);
       return Promise.resolve();
     });
+    await reach(running, asked);
     running.process.kill('SIGTERM');
     await finishedSoon(running.finished);
     expect(leftOf(opened.world)).toEqual([]);
