@@ -86,7 +86,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/e2e/{mcp-tasks,server-questions}.test.ts',
   ],
   /** Clients of the Agent Client Protocol, from the SDK and from npm, which needs the network. */
-  acp: ['test/acp/world/*.test.ts', 'test/e2e/acp.test.ts'],
+  acp: ['test/acp/world/*.test.ts', 'test/e2e/{acp,acp-faults}.test.ts'],
   /** The attacks that play through the engine, the built program and the sandbox, large pages, and keys in a real keychain. */
   hostile: [
     'test/hostile/{hostile,effects,program,pages,keychain,sandbox}.test.ts',
