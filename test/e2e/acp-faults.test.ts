@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { lastUserText, toolResultRounds, type RecordedRequest } from '../../src/testing/index.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
-import { endMarked, waitForMarked } from './processes.ts';
+import { waitForMarked } from './processes.ts';
 import { RawAcpClient } from './raw-acp-client.ts';
 import { bash, openWorld, type World } from './world.ts';
 
@@ -41,7 +42,7 @@ describe('messages that are no messages', () => {
     const sessionId = await editor.begin(world);
     void editor.prompt(sessionId, 'x'.repeat(100 * 1024 * 1024)).catch(() => {});
     expect(await editor.ended).toEqual({ code: 1, signal: null });
-    expect(editor.stderr).toContain('32 MB');
+    expect(editor.stderr).toContain('a message of the editor has more than 32 MB');
     await expectNothingRuns(world);
   });
 
@@ -110,7 +111,9 @@ describe('a client that vanishes', () => {
   it.each(Object.keys(states))('%s', async (state) => {
     await using world = await openWorld({
       script: (request) =>
-        lastUserText(request).includes('Go on') ? { text: 'continued' } : states[state]?.(request),
+        lastUserText(request).includes('Go on')
+          ? { text: 'continued' }
+          : (states[state]?.(request) ?? hangs),
     });
     const editor = new RawAcpClient(world, { args: ['--permission-mode', 'autonomous'] });
     const sessionId = await editor.begin(world, { elicitation: { form: {} } });
@@ -169,10 +172,11 @@ describe('a turn', () => {
   });
 
   it('is continued by another process after kill -9', async () => {
+    let isKilled = false;
     await using world = await openWorld({
       script: (request) =>
-        lastUserText(request).includes('Go on')
-          ? { text: 'continued' }
+        isKilled
+          ? { text: `continued, ${lastUserText(request)}` }
           : toolResultRounds(request) === 0
             ? { toolCalls: [bash('touch made')] }
             : { text: 'never read', delayMs: 60_000 },
@@ -182,8 +186,9 @@ describe('a turn', () => {
     killed.prompt(sessionId, 'Work.').catch(() => {});
     await waitUntilPasses(() => expect(world.model.requests).toHaveLength(2));
     killed.child.kill('SIGKILL');
-    await killed.ended;
-    endMarked(world.mark);
+    isKilled = true;
+    await once(killed.child, 'exit');
+    await expectNothingRuns(world);
     const editor = new RawAcpClient(world);
     await editor.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
     const place = { cwd: world.sandbox.workspace, mcpServers: [] };
@@ -193,7 +198,7 @@ describe('a turn', () => {
     const told = JSON.stringify(editor.messages);
     expect([told.includes('Work.'), told.includes('touch made')]).toEqual([true, true]);
     expect(await editor.prompt(sessionId, 'Go on.')).toMatchObject(DONE);
-    expect(textOf(editor)).toContain('continued');
+    expect(textOf(editor)).toContain('continued, Go on.');
     editor.child.stdin?.end();
     expect(await editor.ended).toEqual({ code: 0, signal: null });
   });

@@ -1,4 +1,5 @@
 import {
+  MessageTooLargeError,
   RequestError,
   agent,
   methods,
@@ -10,7 +11,7 @@ import {
 import { isAbsolute } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { loadStoredTasks, type Session } from '../../api/index.ts';
-import { UsageError } from '../../base/errors.ts';
+import { MusterError, UsageError } from '../../base/errors.ts';
 import { AcpSession } from './acp-session.ts';
 import { readClientFeatures, type ClientFeatures } from './client-features.ts';
 import { toServerTables } from './client-servers.ts';
@@ -43,16 +44,20 @@ export interface ServeAcpOptions {
   readonly signal: AbortSignal;
 }
 
-/** The maximum size of one message of a client, such as a prompt with images. */
-const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
-/** Serves an ACP client until it closes its end. All tasks that it has started are then stopped, and can be continued. */
+/** The maximum size of one message of a client, such as a prompt with images, in MB. */
+const MAX_MESSAGE_MB = 32;
+
+/**
+ * Serves an ACP client until it closes its end. All tasks that it has started are then stopped, and can be continued. Rejects with
+ * MusterError `LIMIT_EXCEEDED` after a message that is too large, because the messages behind it cannot be found.
+ */
 export async function serveAcp(options: ServeAcpOptions): Promise<void> {
   const { input, output, signal } = options;
   const server = new AcpServer(options);
   const stream = ndJsonStream(
     Writable.toWeb(output),
     Readable.toWeb(input) as ReadableStream<Uint8Array>,
-    { maxMessageBytes: MAX_MESSAGE_BYTES },
+    { maxMessageBytes: MAX_MESSAGE_MB * 1024 * 1024 },
   );
   const connection = server.app().connect(stream);
   const end = (): void => connection.close();
@@ -61,6 +66,11 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
   await connection.closed;
   signal.removeEventListener('abort', end);
   await server.close();
+  if (connection.signal.reason instanceof MessageTooLargeError)
+    throw new MusterError(
+      'LIMIT_EXCEEDED',
+      `a message of the editor has more than ${MAX_MESSAGE_MB} MB, which is the maximum; the conversations are stopped and can be continued`,
+    );
 }
 
 /** The sessions of one client. */
@@ -209,6 +219,7 @@ class AcpServer {
       let at = 0;
       session.store.scan(id, ({ seq }) => (at = seq));
       const acp = this.#add(session, client, { forkOf: { id, at } });
+      await acp.recallFork();
       return { sessionId: acp.id, ...(await this.#describe(acp)) };
     } catch (thrown) {
       await session.close();
