@@ -57,6 +57,8 @@ export class AcpSession {
   #mode: PermissionMode;
   /** The mode that the next activation gets; null if it keeps its own. */
   #chosenMode: PermissionMode | null = null;
+  /** The mode in which the conversation was at work in this process. It has precedence over that of a flag. */
+  #lastMode: PermissionMode | null = null;
   #isCancelled = false;
   /** The limit that the present turn has reached; null if it has reached none. */
   #limit: string | null = null;
@@ -157,6 +159,7 @@ export class AcpSession {
 
   /** Sends the whole conversation as updates. */
   async replay(): Promise<void> {
+    await this.#readMode(this.id);
     const past = this.#createUpdates({ isReplay: true });
     for await (const event of replayConversation(this.session.store, this.id)) {
       if (event.type === 'task.created') await this.#readWindow(modelName(event.spec.model));
@@ -168,8 +171,20 @@ export class AcpSession {
 
   /** Learns the tasks of the conversation without telling the client about them. */
   async recall(): Promise<void> {
+    await this.#readMode(this.id);
     for await (const event of replayConversation(this.session.store, this.id))
       this.#updates.add(event);
+  }
+
+  /** Learns what the conversation has from that of which it becomes a copy. */
+  async recallFork(): Promise<void> {
+    if (this.#fork !== undefined) await this.#readMode(this.#fork.id);
+  }
+
+  /** Learns the mode in which a stored conversation goes on. */
+  async #readMode(id: string): Promise<void> {
+    const { mode } = await this.session.listRules(id);
+    this.#mode = mode;
   }
 
   /** Sends an update of the conversation itself. */
@@ -210,15 +225,16 @@ export class AcpSession {
   }
 
   async #start(words: string, items: QuotedItems): Promise<Run> {
-    const mode = this.#chosenMode;
-    const terms = dropMissing({ mode });
+    const terms = dropMissing({ mode: this.#chosenMode ?? this.#lastMode });
     const onEvent = (event: TaskEvent, state: TaskState): void => this.#onEvent(event, state);
     if (this.#fork !== undefined) {
       const { id, at } = this.#fork;
-      const branch = { id, at, branch: this.id, prompt: words, takesFiles: true };
-      const run = await this.session.branch(branch, onEvent);
+      const branch = { id, at, branch: this.id, prompt: words, ...terms };
+      const enclosed = { ...items, task: this.id };
+      const run = await this.session.branch({ ...branch, enclosed }, onEvent);
       this.#fork = undefined;
       this.#hasBegun = true;
+      this.#chosenMode = null;
       return run;
     }
     if (this.#hasBegun) {
@@ -293,6 +309,7 @@ export class AcpSession {
     if (event.type === 'limit.reached') this.#limit = event.limit;
     if (event.type === 'turn.started') void this.#readWindow(modelName(state.spec.model));
     const { mode } = state.spec.rights;
+    this.#lastMode = mode;
     if (mode === this.#mode) return;
     this.#mode = mode;
     this.announce({ sessionUpdate: 'current_mode_update', currentModeId: mode });
