@@ -23,6 +23,7 @@ import { readChange } from './read-change.ts';
 import { replayConversation } from './replay-conversation.ts';
 import type { ClientUpdate } from './call-updates.ts';
 import { SessionUpdates } from './session-updates.ts';
+import { UpdateSender } from './update-sender.ts';
 import { toClientCallId } from './shown-tasks.ts';
 
 export interface AcpSessionOptions {
@@ -34,6 +35,8 @@ export interface AcpSessionOptions {
   /** The conversation of which this one becomes a copy with the first prompt. Default: none. */
   readonly forkOf?: { readonly id: string; readonly at: number };
   readonly onNotice: (line: string) => void;
+  /** Called when too many updates wait for a client that does not read. */
+  readonly onOverflow: () => void;
 }
 
 /** The time for which the first message waits for MCP servers that have never said which tools they have. */
@@ -47,6 +50,7 @@ export class AcpSession {
   agent: string | null = null;
   readonly #options: AcpSessionOptions;
   readonly #updates: SessionUpdates;
+  readonly #sender: UpdateSender;
   readonly #questions: ClientQuestions;
   readonly #windows = new Map<string, number | null>();
   readonly #turns = new Set<Deferred<StopReason>>();
@@ -74,8 +78,13 @@ export class AcpSession {
     this.#fork = options.forkOf;
     this.#mode = session.mode;
     this.#updates = this.#createUpdates({ isReplay: false });
+    this.#sender = new UpdateSender({
+      send: (update) => this.#notify(update),
+      onOverflow: options.onOverflow,
+    });
     this.#questions = new ClientQuestions(session, {
       client,
+      whenUpdated: () => this.#sender.drained(),
       hasForms: features.hasForms,
       place: ({ task, callId }) => ({
         sessionId: this.#updates.sessionOf(task),
@@ -131,7 +140,9 @@ export class AcpSession {
         await started;
       }
       this.#questions.begin();
-      return { stopReason: await turn.promise };
+      const stopReason = await turn.promise;
+      await this.#sender.drained();
+      return { stopReason };
     } finally {
       this.#turns.delete(turn);
       if (this.#turns.size === 0) this.#questions.pause();
@@ -165,7 +176,8 @@ export class AcpSession {
       if (event.type === 'task.created') await this.#readWindow(modelName(event.spec.model));
       // The live updates must know the tasks and calls, too.
       this.#updates.add(event);
-      for (const { sessionId, update } of past.add(event)) await this.#notify(sessionId, update);
+      this.#send(past.add(event));
+      await this.#sender.drained();
     }
   }
 
@@ -189,7 +201,7 @@ export class AcpSession {
 
   /** Sends an update of the conversation itself. */
   announce(update: SessionUpdate): void {
-    void this.#notify(this.id, update);
+    this.#sender.add({ sessionId: this.id, update });
   }
 
   /** Stops everything of the conversation, and releases it. */
@@ -337,11 +349,11 @@ export class AcpSession {
   }
 
   #send(updates: readonly ClientUpdate[]): void {
-    for (const { sessionId, update } of updates) void this.#notify(sessionId, update);
+    for (const update of updates) this.#sender.add(update);
   }
 
   /** Sends an update. A client that has gone ends the connection, which is how the server learns of it. */
-  async #notify(sessionId: string, update: SessionUpdate): Promise<void> {
+  async #notify({ sessionId, update }: ClientUpdate): Promise<void> {
     await this.#options.client
       .notify(methods.client.session.update, { sessionId, update })
       .catch(() => {});

@@ -19,6 +19,7 @@ import { describeModes, findMode, listConfigOptions, setConfigOption } from './c
 import { checkConversation, listConversations } from './conversations.ts';
 import { CONFIGURED_METHOD, NO_MODEL, OFFLINE_METHOD, describeAgent } from './describe-agent.ts';
 import { translateErrors } from './translate-errors.ts';
+import { MAX_WAITING_MB } from './update-sender.ts';
 
 /** The settings of a session that come from the client. */
 export interface OpenSessionRequest {
@@ -46,14 +47,23 @@ export interface ServeAcpOptions {
 
 /** The maximum size of one message of a client, such as a prompt with images, in MB. */
 const MAX_MESSAGE_MB = 32;
+const CONTINUE = 'the conversations are stopped and can be continued';
 
 /**
  * Serves an ACP client until it closes its end. All tasks that it has started are then stopped, and can be continued. Rejects with
- * MusterError `LIMIT_EXCEEDED` after a message that is too large, because the messages behind it cannot be found.
+ * MusterError `LIMIT_EXCEEDED` after a message that is too large, because the messages behind it cannot be found, and if a client does
+ * not read.
  */
 export async function serveAcp(options: ServeAcpOptions): Promise<void> {
   const { input, output, signal } = options;
-  const server = new AcpServer(options);
+  let overflow: MusterError | null = null;
+  const server = new AcpServer(options, () => {
+    overflow = new MusterError(
+      'LIMIT_EXCEEDED',
+      `the editor does not read: more than ${MAX_WAITING_MB} MB wait for it, which is the maximum; ${CONTINUE}`,
+    );
+    connection.close();
+  });
   const stream = ndJsonStream(
     Writable.toWeb(output),
     Readable.toWeb(input) as ReadableStream<Uint8Array>,
@@ -66,23 +76,27 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
   await connection.closed;
   signal.removeEventListener('abort', end);
   await server.close();
+  if (overflow !== null) throw overflow;
   if (connection.signal.reason instanceof MessageTooLargeError)
     throw new MusterError(
       'LIMIT_EXCEEDED',
-      `a message of the editor has more than ${MAX_MESSAGE_MB} MB, which is the maximum; the conversations are stopped and can be continued`,
+      `a message of the editor has more than ${MAX_MESSAGE_MB} MB, which is the maximum; ${CONTINUE}`,
     );
 }
 
 /** The sessions of one client. */
 class AcpServer {
   readonly #options: ServeAcpOptions;
+  readonly #onOverflow: () => void;
   readonly #sessions = new Map<string, AcpSession>();
   #features: ClientFeatures = readClientFeatures(undefined);
   /** True if the client has chosen to work without a model. */
   #isOfflineAllowed = false;
 
-  constructor(options: ServeAcpOptions) {
+  /** @param onOverflow called when too many updates wait for a client that does not read */
+  constructor(options: ServeAcpOptions, onOverflow: () => void) {
     this.#options = options;
+    this.#onOverflow = onOverflow;
   }
 
   app() {
@@ -237,7 +251,15 @@ class AcpServer {
   ): AcpSession {
     const { onNotice } = this.#options;
     const features = this.#features;
-    const acp = new AcpSession({ session, client, features, onNotice, ...conversation });
+    const onOverflow = this.#onOverflow;
+    const acp = new AcpSession({
+      session,
+      client,
+      features,
+      onNotice,
+      onOverflow,
+      ...conversation,
+    });
     this.#sessions.set(acp.id, acp);
     return acp;
   }
