@@ -86,7 +86,8 @@ export class RawAcpClient {
 
   /** Closes all pipes without a word, as the end of a client that was killed does. */
   vanish(): void {
-    for (const stream of [this.child.stdin, this.child.stdout, this.child.stderr]) stream?.destroy();
+    for (const stream of [this.child.stdin, this.child.stdout, this.child.stderr])
+      stream?.destroy();
   }
 
   #read(text: string): void {

@@ -2,8 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { quoteForShell } from '../../../src/base/text.ts';
-import { lastUserText, toolResultRounds, type RecordedRequest } from '../../../src/testing/index.ts';
+import {
+  lastUserText,
+  toolResultRounds,
+  type RecordedRequest,
+} from '../../../src/testing/index.ts';
 import { findSchemaErrors } from '../../e2e/acp-schema.ts';
+import { expectShown, findTranscripts, readPage } from '../../docs/page.ts';
 import { bash, openWorld, type World } from '../../e2e/world.ts';
 import { installPackages } from '../../mcp/world/install.ts';
 import { waitUntilPasses } from '../../wait-until-passes.ts';
@@ -71,6 +76,45 @@ describe('acpx', () => {
     await acpx(world, ['sessions', 'new']).ended;
     const ended = await acpx(world, [answer, 'prompt', 'Make it.']).ended;
     expect([ended.code, existsSync(join(world.sandbox.workspace, 'made'))]).toEqual([code, made]);
+  });
+
+  it('prints what docs/acp.md shows', async () => {
+    const [transcript] = findTranscripts(readPage('docs/acp.md'));
+    const world = await open((request) => {
+      const round = toolResultRounds(request);
+      if (!request.systemParts.join('\n').includes('You are Muster,')) {
+        const input = { pattern: 'port', output_mode: 'content' };
+        return round === 0
+          ? { toolCalls: [{ name: 'Grep', input }] }
+          : { text: 'src/server.ts, line 3: listen({ port: 3000 })' };
+      }
+      const path = 'src/server.ts';
+      const task = {
+        description: 'Find the port',
+        prompt: 'Where is the port set?',
+        subagent_type: 'Explore',
+      };
+      const edit = { file_path: path, old_string: 'port: 3000', new_string: 'port: 8080' };
+      return (
+        [
+          { toolCalls: [{ name: 'Task', input: task }] },
+          { toolCalls: [{ name: 'Read', input: { file_path: path } }] },
+          { toolCalls: [{ name: 'Edit', input: edit }] },
+        ][round] ?? { text: 'The server listens on port 8080 now (src/server.ts, line 3).' }
+      );
+    });
+    world.sandbox.write(
+      'src/server.ts',
+      'import { listen } from "./http.ts";\n\nlisten({ port: 3000 });\n',
+    );
+    const prompt = 'Let the server listen on port 8080.';
+    expect(transcript?.command).toBe(`acpx --approve-all --agent 'muster acp' exec '${prompt}'`);
+    const { code, stdout } = await acpx(world, ['--approve-all', 'exec', prompt]).ended;
+    expect(code).toBe(0);
+    expectShown(
+      stdout.replaceAll(world.sandbox.workspace, '/home/ann/shop'),
+      (transcript?.shown ?? []).filter((line) => line !== ''),
+    );
   });
 
   it('cancels a turn in the middle of a subagent, and goes on', async () => {
