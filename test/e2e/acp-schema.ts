@@ -66,8 +66,22 @@ export function findSchemaErrors(
   });
 }
 
+/** Returns what the schema has against the parameters of a method; empty: nothing. */
+export function findParamErrors(
+  method: string,
+  params: unknown,
+  name: SchemaName = 'stable',
+): readonly string[] {
+  return check(name, findDefinition(name, method, 'params'), params);
+}
+
+const VALIDATORS = new Map<string, Validator>();
+
 function check(name: SchemaName, definition: string, value: unknown): readonly string[] {
+  const key = `${name} ${definition}`;
   const schema = { $defs: readDefinitions(name), $ref: `#/$defs/${definition}` };
-  const { errors } = new Validator(schema, '2020-12', false).validate(value);
+  const validator = VALIDATORS.get(key) ?? new Validator(schema, '2020-12', false);
+  VALIDATORS.set(key, validator);
+  const { errors } = validator.validate(value);
   return errors.map(({ instanceLocation, error }) => `${definition}${instanceLocation}: ${error}`);
 }
