@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
@@ -256,5 +256,38 @@ describe('an answer to a question', () => {
     editor.send({ method: 'session/cancel', params: { sessionId } });
     expect(await turn).toMatchObject({ result: { stopReason: 'cancelled' } });
     expect(existsSync(join(world.sandbox.workspace, 'made'))).toBe(false);
+  });
+});
+
+describe('stdout', () => {
+  it('carries only the protocol, whatever a library or Node prints', async () => {
+    await using world = await openWorld({ script: touches });
+    const noise = join(world.sandbox.root, 'noise.mjs');
+    const start = join(world.sandbox.root, 'start');
+    // The noise begins when the test says so: whatever is printed before Muster has begun does not come from Muster.
+    writeFileSync(
+      noise,
+      `import { existsSync, writeFileSync } from 'node:fs';
+setInterval(() => {
+  if (!existsSync(${JSON.stringify(start)})) return;
+  console.log('noise of a library');
+  process.stdout.write('noise without an end');
+  process.emitWarning('noise of Node');
+}, 5).unref();
+`,
+    );
+    const editor = new RawAcpClient(world, {
+      args: ['--permission-mode', 'autonomous'],
+      environment: { NODE_OPTIONS: `--import=${noise}` },
+    });
+    const sessionId = await editor.begin(world);
+    writeFileSync(start, '');
+    await waitUntilPasses(() => expect(editor.stderr).toContain('noise of a library'));
+    // A line that is no message makes the client fail.
+    expect(await editor.prompt(sessionId, 'Make it.')).toMatchObject(DONE);
+    expect(editor.stderr).toContain('noise without an end');
+    expect(editor.stderr).toContain('noise of Node');
+    editor.child.stdin?.end();
+    expect(await editor.ended).toEqual({ code: 0, signal: null });
   });
 });
