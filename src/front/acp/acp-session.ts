@@ -14,7 +14,7 @@ import { newId } from '../../base/ids.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { modelName } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import type { ResultEnvelope, TaskStatus } from '../../protocol/result.ts';
+import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { ClientQuestions } from './client-questions.ts';
 import type { ClientFeatures } from './client-features.ts';
@@ -23,6 +23,7 @@ import { readChange } from './read-change.ts';
 import { replayConversation } from './replay-conversation.ts';
 import type { ClientUpdate } from './call-updates.ts';
 import { SessionUpdates } from './session-updates.ts';
+import { toStopReason } from './stop-reason.ts';
 import { UpdateSender } from './update-sender.ts';
 import { toClientCallId } from './shown-tasks.ts';
 
@@ -183,14 +184,9 @@ export class AcpSession {
 
   /** Learns the tasks of the conversation without telling the client about them. */
   async recall(): Promise<void> {
-    await this.#readMode(this.id);
+    await this.#readMode(this.#fork?.id ?? this.id);
     for await (const event of replayConversation(this.session.store, this.id))
       this.#updates.add(event);
-  }
-
-  /** Learns what the conversation has from that of which it becomes a copy. */
-  async recallFork(): Promise<void> {
-    if (this.#fork !== undefined) await this.#readMode(this.#fork.id);
   }
 
   /** Learns the mode in which a stored conversation goes on. */
@@ -358,15 +354,4 @@ export class AcpSession {
       .notify(methods.client.session.update, { sessionId, update })
       .catch(() => {});
   }
-}
-
-/**
- * Returns the reason of the protocol for the end of a task that has not failed.
- *
- * @param limit the limit that the task has reached; null if it has reached none
- */
-function toStopReason(status: TaskStatus, limit: string | null): StopReason {
-  if (status === 'stopped' || status === 'killed') return 'cancelled';
-  if (status !== 'partial') return 'end_turn';
-  return limit === 'max_tokens' ? 'max_tokens' : 'max_turn_requests';
 }

@@ -233,7 +233,7 @@ class AcpServer {
       let at = 0;
       session.store.scan(id, ({ seq }) => (at = seq));
       const acp = this.#add(session, client, { forkOf: { id, at } });
-      await acp.recallFork();
+      await acp.recall();
       return { sessionId: acp.id, ...(await this.#describe(acp)) };
     } catch (thrown) {
       await session.close();

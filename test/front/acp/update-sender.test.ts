@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ClientUpdate } from '../../../src/front/acp/call-updates.ts';
 import { joinUpdates, MAX_WAITING_MB, UpdateSender } from '../../../src/front/acp/update-sender.ts';
