@@ -191,8 +191,7 @@ export class AcpSession {
 
   /** Learns the mode in which a stored conversation goes on. */
   async #readMode(id: string): Promise<void> {
-    const { mode } = await this.session.listRules(id);
-    this.#mode = mode;
+    this.#mode = (await this.session.listRules(id)).mode;
   }
 
   /** Sends an update of the conversation itself. */
