@@ -86,7 +86,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/e2e/{mcp-tasks,server-questions}.test.ts',
   ],
   /** Clients of the Agent Client Protocol, from the SDK and from npm, which needs the network. */
-  acp: ['test/acp/world/*.test.ts', 'test/e2e/acp.test.ts'],
+  acp: ['test/acp/world/*.test.ts', 'test/e2e/{acp,acp-faults}.test.ts'],
   /** Remote agents: adapters of other products from npm, which needs the network, and a scripted agent in the sandbox. */
   remote: [
     'test/remote/world/*.test.ts',

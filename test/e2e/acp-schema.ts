@@ -1,7 +1,13 @@
 import { Validator } from '@cfworker/json-schema';
 import { readFileSync } from 'node:fs';
+import type { AnyMessage } from '@agentclientprotocol/sdk/unstable';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
-import type { AcpClient } from './acp-client.ts';
+
+/** A message on the wire, and who has sent it. */
+export interface WireMessage {
+  readonly from: 'client' | 'agent';
+  readonly message: AnyMessage;
+}
 
 /** `stable`: what every client understands; `unstable`: what a client has to ask for in addition. */
 type SchemaName = 'stable' | 'unstable';
@@ -36,31 +42,46 @@ function findDefinition(name: SchemaName, method: string, kind: 'params' | 'resu
   return found[0];
 }
 
-/** Returns what the schema of the protocol has against the messages of Muster on the wire, one by one; empty: nothing. */
+/** Returns what the schema of the protocol has against the messages of both sides on the wire, one by one; empty: nothing. */
 export function findSchemaErrors(
-  { wire }: Pick<AcpClient, 'wire'>,
+  { wire }: { readonly wire: readonly WireMessage[] },
   name: SchemaName = 'stable',
 ): readonly string[] {
-  const requested = new Map<unknown, string>();
+  const requested = new Map<string, string>();
   for (const { from, message } of wire) {
-    if (from === 'client' && 'method' in message && 'id' in message)
-      requested.set(message.id, message.method);
+    if ('method' in message && 'id' in message)
+      requested.set(JSON.stringify([from, message.id]), message.method);
   }
   return wire.flatMap(({ from, message }) => {
-    if (from !== 'agent') return [];
+    if (message.jsonrpc !== '2.0') return [`no JSON-RPC: ${JSON.stringify(message)}`];
     if ('method' in message) {
       if (message.method.startsWith('$/')) return [];
       return check(name, findDefinition(name, message.method, 'params'), message.params);
     }
-    const method = requested.get(message.id);
+    const other = from === 'agent' ? 'client' : 'agent';
+    const method = requested.get(JSON.stringify([other, message.id]));
     if (method === undefined) return [`an answer to no request: ${JSON.stringify(message)}`];
     if (!('result' in message)) return [];
     return check(name, findDefinition(name, method, 'result'), message.result);
   });
 }
 
+/** Returns what the schema has against the parameters of a method; empty: nothing. */
+export function findParamErrors(
+  method: string,
+  params: unknown,
+  name: SchemaName = 'stable',
+): readonly string[] {
+  return check(name, findDefinition(name, method, 'params'), params);
+}
+
+const VALIDATORS = new Map<string, Validator>();
+
 function check(name: SchemaName, definition: string, value: unknown): readonly string[] {
+  const key = `${name} ${definition}`;
   const schema = { $defs: readDefinitions(name), $ref: `#/$defs/${definition}` };
-  const { errors } = new Validator(schema, '2020-12', false).validate(value);
+  const validator = VALIDATORS.get(key) ?? new Validator(schema, '2020-12', false);
+  VALIDATORS.set(key, validator);
+  const { errors } = validator.validate(value);
   return errors.map(({ instanceLocation, error }) => `${definition}${instanceLocation}: ${error}`);
 }

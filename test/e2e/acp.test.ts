@@ -243,7 +243,8 @@ describe('muster acp', () => {
       cwd: world.sandbox.workspace,
     });
     expect(sessions).toMatchObject([{ sessionId, cwd: world.sandbox.workspace }]);
-    await editor.agent.request('session/load', { sessionId, ...place });
+    const loaded = await editor.agent.request('session/load', { sessionId, ...place });
+    expect(loaded.modes?.currentModeId).toBe('autonomous');
     const told = editor.updates(sessionId, 'user_message_chunk', 'agent_message_chunk');
     expect(told.map(({ content }) => content)).toEqual([
       { type: 'text', text: 'Delegate.' },
@@ -289,6 +290,33 @@ describe('muster acp', () => {
     expect(findSchemaErrors(editor, 'unstable')).toEqual([]);
   });
 
+  it('begins a fork in the mode that the user has chosen, with the texts of the editor', async () => {
+    await using world = await openWorld({
+      script: ({ messages }) => ({ text: JSON.stringify(messages) }),
+    });
+    const editor = await connect(world);
+    const place = { cwd: world.sandbox.workspace, mcpServers: [] };
+    const { sessionId } = await editor.newSession(world);
+    await editor.prompt(sessionId, 'One.');
+    await editor.agent.request('session/set_mode', { sessionId, modeId: 'acceptEdits' });
+    await editor.prompt(sessionId, 'Two.');
+    const fork = await editor.agent.request('session/fork', { sessionId, ...place });
+    expect(fork.modes?.currentModeId).toBe('acceptEdits');
+    await editor.agent.request('session/set_mode', { sessionId: fork.sessionId, modeId: 'plan' });
+    await editor.prompt(fork.sessionId, [
+      { type: 'text', text: 'Three' },
+      { type: 'resource', resource: { uri: 'file:///b.ts', text: 'not saved' } },
+    ]);
+    expect(editor.text(fork.sessionId)).toContain('not saved');
+    const { configOptions } = await editor.agent.request('session/set_config_option', {
+      sessionId: fork.sessionId,
+      configId: 'effort',
+      value: 'default',
+    });
+    expect(configOptions).toMatchObject([{ id: 'mode', currentValue: 'plan' }, {}, {}, {}]);
+    expect(findSchemaErrors(editor, 'unstable')).toEqual([]);
+  });
+
   it('sets the mode and options, and reports changes', async () => {
     await using world = await openWorld({ script: touches });
     const editor = await connect(world, { args: ASKING });
@@ -310,6 +338,9 @@ describe('muster acp', () => {
       editor.agent.request('session/set_mode', { sessionId, modeId: 'yolo' }),
     ).rejects.toThrow(/choose plan, default, acceptEdits, autonomous/);
     await editor.prompt(sessionId, 'Make it.');
+    // The mode that was set stays, although the command line names another one.
+    await editor.prompt(sessionId, 'Make it.');
+    expect(editor.updates(sessionId, 'current_mode_update')).toEqual([]);
     expect(editor.permissions).toEqual([]);
     expect(existsSync(join(world.sandbox.workspace, 'made'))).toBe(false);
     await expect(set('agent', 'default')).rejects.toThrow(/the conversation has begun/);

@@ -101,10 +101,9 @@ export class Runs {
     return this.continueTask(request, { id, rightsOf: id }, onEvent);
   }
 
-  async branch(
-    { id, at, prompt, limits, branch: branchId, takesFiles = false, signal }: BranchTask,
-    onEvent?: EventListener,
-  ): Promise<Run> {
+  async branch(request: BranchTask, onEvent?: EventListener): Promise<Run> {
+    const { id, at, prompt, limits, branch: branchId, mode, enclosed: given } = request;
+    const { takesFiles = false, signal } = request;
     const { engine, store, onNotice } = this.parts;
     const from = store.resolveId(id);
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
@@ -118,14 +117,15 @@ export class Runs {
     const adjusted = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
     onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${adjusted}`);
     const target = { id: branch.id, rightsOf: from };
-    const next = { id: branch.id, ...dropMissing({ limits }) };
+    const next = { id: branch.id, ...dropMissing({ limits, mode }) };
     if (prompt === undefined) return this.continueTask(next, target, onEvent);
-    if (!takesFiles || !mayNameItems(prompt)) {
-      return this.continueTask({ ...next, prompt }, target, onEvent);
+    if (given !== undefined || !takesFiles || !mayNameItems(prompt)) {
+      const items = dropMissing({ enclosed: given });
+      return this.continueTask({ ...next, prompt, ...items }, target, onEvent);
     }
     const to = { task: branch.id, maxRights: this.createRightsLimit(from) };
-    const request = { words: prompt, outputs: [], images: [], requiresKnownCommand: true } as const;
-    const enclosed = await engine.quote(to, request, signal);
+    const quoted = { words: prompt, outputs: [], images: [], requiresKnownCommand: true } as const;
+    const enclosed = await engine.quote(to, quoted, signal);
     for (const problem of enclosed.problems) onNotice(problem);
     return this.continueTask({ ...next, prompt, enclosed }, target, onEvent);
   }

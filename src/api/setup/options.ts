@@ -130,6 +130,10 @@ export interface BranchTask {
    * Default: false.
    */
   readonly takesFiles?: boolean;
+  /** The items that are sent along with the prompt, quoted for the new task; then `takesFiles` has no effect. Default: none. */
+  readonly enclosed?: QuotedItems;
+  /** The permission mode of the new task. Default: that of the task. */
+  readonly mode?: PermissionMode;
   /** Cancels the reading of the files. The new task then exists but does not run. */
   readonly signal?: AbortSignal;
 }

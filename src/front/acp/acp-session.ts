@@ -15,7 +15,7 @@ import { sanitizeLine } from '../../base/terminal-text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { modelName } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import type { ResultEnvelope, TaskStatus } from '../../protocol/result.ts';
+import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { ClientQuestions } from './client-questions.ts';
 import type { ClientFeatures } from './client-features.ts';
@@ -24,6 +24,8 @@ import { readChange } from './read-change.ts';
 import { replayConversation } from './replay-conversation.ts';
 import type { ClientUpdate } from './call-updates.ts';
 import { SessionUpdates } from './session-updates.ts';
+import { toStopReason } from './stop-reason.ts';
+import { UpdateSender } from './update-sender.ts';
 import { toClientCallId } from './shown-tasks.ts';
 
 export interface AcpSessionOptions {
@@ -35,6 +37,8 @@ export interface AcpSessionOptions {
   readonly hasBegun: boolean;
   /** The conversation of which this one becomes a copy with the first prompt. Default: none. */
   readonly forkOf?: { readonly id: string; readonly at: number };
+  /** Called when too many updates wait for a client that does not read. */
+  readonly onOverflow: () => void;
 }
 
 /** The time for which the first message waits for MCP servers that have never said which tools they have. */
@@ -48,6 +52,7 @@ export class AcpSession {
   agent: string | null = null;
   readonly #options: AcpSessionOptions;
   readonly #updates: SessionUpdates;
+  readonly #sender: UpdateSender;
   readonly #questions: ClientQuestions;
   readonly #windows = new Map<string, number | null>();
   readonly #turns = new Set<Deferred<StopReason>>();
@@ -58,6 +63,8 @@ export class AcpSession {
   #mode: PermissionMode;
   /** The mode that the next activation gets; null if it keeps its own. */
   #chosenMode: PermissionMode | null = null;
+  /** The mode in which the conversation was at work in this process. It has precedence over that of a flag. */
+  #lastMode: PermissionMode | null = null;
   #isCancelled = false;
   /** The limit that the present turn has reached; null if it has reached none. */
   #limit: string | null = null;
@@ -73,8 +80,13 @@ export class AcpSession {
     this.#fork = options.forkOf;
     this.#mode = session.mode;
     this.#updates = this.#createUpdates({ isReplay: false });
+    this.#sender = new UpdateSender({
+      send: (update) => this.#notify(update),
+      onOverflow: options.onOverflow,
+    });
     this.#questions = new ClientQuestions(session, {
       client,
+      whenUpdated: () => this.#sender.drained(),
       hasForms: features.hasForms,
       place: ({ task, callId }) => ({
         sessionId: this.#updates.sessionOf(task),
@@ -130,7 +142,9 @@ export class AcpSession {
         await started;
       }
       this.#questions.begin();
-      return { stopReason: await turn.promise };
+      const stopReason = await turn.promise;
+      await this.#sender.drained();
+      return { stopReason };
     } finally {
       this.#turns.delete(turn);
       if (this.#turns.size === 0) this.#questions.pause();
@@ -163,17 +177,20 @@ export class AcpSession {
 
   /** Sends the whole conversation as updates. */
   async replay(): Promise<void> {
+    await this.#readMode(this.id);
     const past = this.#createUpdates({ isReplay: true });
     for await (const event of replayConversation(this.session.store, this.id)) {
       if (event.type === 'task.created') await this.#readWindow(modelName(event.spec.model));
       // The live updates must know the tasks and calls, too.
       this.#updates.add(event);
-      for (const { sessionId, update } of past.add(event)) await this.#notify(sessionId, update);
+      this.#send(past.add(event));
+      await this.#sender.drained();
     }
   }
 
   /** Learns the tasks of the conversation without telling the client about them. */
   async recall(): Promise<void> {
+    await this.#readMode(this.#fork?.id ?? this.id);
     for await (const event of replayConversation(this.session.store, this.id))
       this.#updates.add(event);
   }
@@ -184,9 +201,14 @@ export class AcpSession {
     this.announce({ sessionUpdate: 'notice', severity: 'warning', title: sanitizeLine(line) });
   }
 
+  /** Learns the mode in which a stored conversation goes on. */
+  async #readMode(id: string): Promise<void> {
+    this.#mode = (await this.session.listRules(id)).mode;
+  }
+
   /** Sends an update of the conversation itself. */
   announce(update: SessionUpdate): void {
-    void this.#notify(this.id, update);
+    this.#sender.add({ sessionId: this.id, update });
   }
 
   /** Stops everything of the conversation, and releases it. */
@@ -222,15 +244,16 @@ export class AcpSession {
   }
 
   async #start(words: string, items: QuotedItems): Promise<Run> {
-    const mode = this.#chosenMode;
-    const terms = dropMissing({ mode });
+    const terms = dropMissing({ mode: this.#chosenMode ?? this.#lastMode });
     const onEvent = (event: TaskEvent, state: TaskState): void => this.#onEvent(event, state);
     if (this.#fork !== undefined) {
       const { id, at } = this.#fork;
-      const branch = { id, at, branch: this.id, prompt: words, takesFiles: true };
-      const run = await this.session.branch(branch, onEvent);
+      const branch = { id, at, branch: this.id, prompt: words, ...terms };
+      const enclosed = { ...items, task: this.id };
+      const run = await this.session.branch({ ...branch, enclosed }, onEvent);
       this.#fork = undefined;
       this.#hasBegun = true;
+      this.#chosenMode = null;
       return run;
     }
     if (this.#hasBegun) {
@@ -305,6 +328,7 @@ export class AcpSession {
     if (event.type === 'limit.reached') this.#limit = event.limit;
     if (event.type === 'turn.started') void this.#readWindow(modelName(state.spec.model));
     const { mode } = state.spec.rights;
+    this.#lastMode = mode;
     if (mode === this.#mode) return;
     this.#mode = mode;
     this.announce({ sessionUpdate: 'current_mode_update', currentModeId: mode });
@@ -332,24 +356,13 @@ export class AcpSession {
   }
 
   #send(updates: readonly ClientUpdate[]): void {
-    for (const { sessionId, update } of updates) void this.#notify(sessionId, update);
+    for (const update of updates) this.#sender.add(update);
   }
 
   /** Sends an update. A client that has gone ends the connection, which is how the server learns of it. */
-  async #notify(sessionId: string, update: SessionUpdate): Promise<void> {
+  async #notify({ sessionId, update }: ClientUpdate): Promise<void> {
     await this.#options.client
       .notify(methods.client.session.update, { sessionId, update })
       .catch(() => {});
   }
-}
-
-/**
- * Returns the reason of the protocol for the end of a task that has not failed.
- *
- * @param limit the limit that the task has reached; null if it has reached none
- */
-function toStopReason(status: TaskStatus, limit: string | null): StopReason {
-  if (status === 'stopped' || status === 'killed') return 'cancelled';
-  if (status !== 'partial') return 'end_turn';
-  return limit === 'max_tokens' ? 'max_tokens' : 'max_turn_requests';
 }

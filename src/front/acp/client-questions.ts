@@ -15,6 +15,8 @@ export interface ClientQuestionsOptions {
     readonly sessionId: string;
     readonly toolCallId: string;
   };
+  /** Resolves when the client knows the call that waits. */
+  readonly whenUpdated: () => Promise<void>;
   /** Called when the user wants to answer in words: the turn ends, and the next message is the answer. */
   readonly onWords: (question: Question) => void;
 }
@@ -100,6 +102,8 @@ export class ClientQuestions {
   async #ask(asked: AskedQuestion): Promise<void> {
     const { question, cancellation } = asked;
     try {
+      await this.#options.whenUpdated();
+      if (cancellation.signal.aborted) return;
       const answer = await this.#request(question, cancellation.signal);
       // A cancelled question was answered elsewhere, or is asked again with the next prompt.
       if (cancellation.signal.aborted) return;

@@ -1,4 +1,5 @@
 import {
+  MessageTooLargeError,
   RequestError,
   agent,
   methods,
@@ -11,7 +12,7 @@ import { isAbsolute } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { loadStoredTasks, type Session, type SessionOptions } from '../../api/index.ts';
 import { dropMissing } from '../../base/drop-missing.ts';
-import { UsageError } from '../../base/errors.ts';
+import { MusterError, UsageError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
 import { createClientEditor } from './client-editor.ts';
@@ -21,6 +22,7 @@ import { describeModes, findMode, listConfigOptions, setConfigOption } from './c
 import { checkConversation, listConversations } from './conversations.ts';
 import { CONFIGURED_METHOD, NO_MODEL, OFFLINE_METHOD, describeAgent } from './describe-agent.ts';
 import { translateErrors } from './translate-errors.ts';
+import { MAX_WAITING_MB } from './update-sender.ts';
 
 /** The settings of a session that come from the client. */
 export interface OpenSessionRequest {
@@ -50,16 +52,29 @@ export interface ServeAcpOptions {
   readonly signal: AbortSignal;
 }
 
-/** The maximum size of one message of a client, such as a prompt with images. */
-const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
-/** Serves an ACP client until it closes its end. All tasks that it has started are then stopped, and can be continued. */
+/** The maximum size of one message of a client, such as a prompt with images, in MB. */
+const MAX_MESSAGE_MB = 32;
+const CONTINUE = 'the conversations are stopped and can be continued';
+
+/**
+ * Serves an ACP client until it closes its end. All tasks that it has started are then stopped, and can be continued. Rejects with
+ * MusterError `LIMIT_EXCEEDED` after a message that is too large, because the messages behind it cannot be found, and if a client does
+ * not read.
+ */
 export async function serveAcp(options: ServeAcpOptions): Promise<void> {
   const { input, output, signal } = options;
-  const server = new AcpServer(options);
+  let overflow: MusterError | null = null;
+  const server = new AcpServer(options, () => {
+    overflow = new MusterError(
+      'LIMIT_EXCEEDED',
+      `the editor does not read: more than ${MAX_WAITING_MB} MB wait for it, which is the maximum; ${CONTINUE}`,
+    );
+    connection.close();
+  });
   const stream = ndJsonStream(
     Writable.toWeb(output),
     Readable.toWeb(input) as ReadableStream<Uint8Array>,
-    { maxMessageBytes: MAX_MESSAGE_BYTES },
+    { maxMessageBytes: MAX_MESSAGE_MB * 1024 * 1024 },
   );
   const connection = server.app().connect(stream);
   const end = (): void => connection.close();
@@ -68,18 +83,27 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
   await connection.closed;
   signal.removeEventListener('abort', end);
   await server.close();
+  if (overflow !== null) throw overflow;
+  if (connection.signal.reason instanceof MessageTooLargeError)
+    throw new MusterError(
+      'LIMIT_EXCEEDED',
+      `a message of the editor has more than ${MAX_MESSAGE_MB} MB, which is the maximum; ${CONTINUE}`,
+    );
 }
 
 /** The sessions of one client. */
 class AcpServer {
   readonly #options: ServeAcpOptions;
+  readonly #onOverflow: () => void;
   readonly #sessions = new Map<string, AcpSession>();
   #features: ClientFeatures = readClientFeatures(undefined);
   /** True if the client has chosen to work without a model. */
   #isOfflineAllowed = false;
 
-  constructor(options: ServeAcpOptions) {
+  /** @param onOverflow called when too many updates wait for a client that does not read */
+  constructor(options: ServeAcpOptions, onOverflow: () => void) {
     this.#options = options;
+    this.#onOverflow = onOverflow;
   }
 
   app() {
@@ -213,7 +237,13 @@ class AcpServer {
     const session = await this.#open(place, { onNotice, ...dropMissing({ editor }) });
     try {
       check(session);
-      const acp = new AcpSession({ session, client, features, ...conversation });
+      const acp = new AcpSession({
+        session,
+        client,
+        features,
+        onOverflow: this.#onOverflow,
+        ...conversation,
+      });
       this.#sessions.set(acp.id, acp);
       setImmediate(() => {
         for (const line of early) acp.notice(line);
@@ -241,6 +271,7 @@ class AcpServer {
     const at = await this.#findEnd(id);
     const fork = { id: newId(), hasBegun: false, forkOf: { id, at } };
     const acp = await this.#add(place, client, fork, (session) => checkConversation(session, id));
+    await acp.recall();
     return { sessionId: acp.id, ...(await this.#describe(acp)) };
   }
 

@@ -1,9 +1,11 @@
+import { ACP_CLIENT_NAMES } from './acp-clients.ts';
+
 /** The flags of the commands for MCP servers, and of those that serve other programs. */
 export const SERVER_FLAGS = {
   'print-config': {
     value: 'CLIENT',
-    help: 'print the configuration of an editor instead: zed or jetbrains',
-    completes: { words: ['zed', 'jetbrains'] },
+    help: `print the configuration of an editor instead: ${ACP_CLIENT_NAMES.join(', ')}`,
+    completes: { words: ACP_CLIENT_NAMES },
   },
   login: { help: 'try the key of a provider and store it, as `muster login` does' },
   'tool-per-agent': { help: 'offer each agent as a tool of its own, besides Task' },

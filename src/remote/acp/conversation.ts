@@ -21,7 +21,7 @@ import {
   type AddedInput,
 } from './read-request.ts';
 import type { ProgramRequestOutcome, WaitingProgramRequest } from './program-requests.ts';
-import { AcpSession, type PromptEnd } from './session.ts';
+import { ProgramSession, type PromptEnd } from './session.ts';
 import { readCommandEnd, toProgramAnswer, toToolCalls } from './translate.ts';
 import type { SpokenPiece } from './updates.ts';
 
@@ -53,7 +53,7 @@ export class ProgramConversation {
   /** The task and its program, as the newest request describes them. */
   terms: ConversationTerms;
   private readonly deps: ConversationDeps;
-  private session: AcpSession | null = null;
+  private session: ProgramSession | null = null;
   private access: AcpStart['access'] = 'read-only';
   /** The rights with which the program was started. */
   private startedWith = '';
@@ -145,7 +145,7 @@ export class ProgramConversation {
     const { deps, terms, access } = this;
     const { task } = terms;
     const added = readAddedInput(request.messages);
-    const session = new AcpSession(await deps.start({ ...terms, access }));
+    const session = new ProgramSession(await deps.start({ ...terms, access }));
     this.session = session;
     this.startedWith = describeRights(task);
     const removeListener = onAbort(signal, () => void session.end());
@@ -170,7 +170,7 @@ export class ProgramConversation {
 
   /** Passes on what the program says until it asks for something, ends its prompt, or the signal aborts. */
   private async *collect(
-    session: AcpSession,
+    session: ProgramSession,
     request: ModelRequest,
     signal: AbortSignal,
   ): AsyncGenerator<ModelPart> {
@@ -228,7 +228,7 @@ export class ProgramConversation {
   }
 
   /** Turns the requests of the program into calls, which end this answer. */
-  private callTools(session: AcpSession, pieces: readonly SpokenPiece[]): ModelPart {
+  private callTools(session: ProgramSession, pieces: readonly SpokenPiece[]): ModelPart {
     const { cwd } = this.terms.task;
     const exists = (path: string): boolean => existsSync(resolve(cwd, path));
     this.issued = session.requests.take().map(({ request, answer }) => {
@@ -257,7 +257,7 @@ export class ProgramConversation {
 
   /** Ends the answer, with a call that finds the changes of the program if it may have made some. */
   private endAnswer(
-    session: AcpSession,
+    session: ProgramSession,
     { toolChoice }: ModelRequest,
     pieces: readonly SpokenPiece[],
   ): ModelPart {
@@ -268,14 +268,17 @@ export class ProgramConversation {
     return endWithCalls([], [call]);
   }
 
-  private finish(pieces: readonly SpokenPiece[], { promptEnd, sessionId }: AcpSession): ModelPart {
+  private finish(
+    pieces: readonly SpokenPiece[],
+    { promptEnd, sessionId }: ProgramSession,
+  ): ModelPart {
     this.held = [];
     const end = promptEnd?.ok === true ? promptEnd : ENDED;
     return endWithText(pieces, end, sessionId);
   }
 
   /** Ends the prompt, and the program too if it does not end the prompt soon. */
-  private async cancel(session: AcpSession): Promise<void> {
+  private async cancel(session: ProgramSession): Promise<void> {
     session.cancel();
     this.issued = [];
     this.queued = [];
@@ -316,7 +319,7 @@ function toContent(
   }: {
     readonly added: Pick<AddedInput, 'attachments'>;
     readonly request: Pick<ModelRequest, 'readBlob'>;
-    readonly session: Pick<AcpSession, 'acceptsImages'>;
+    readonly session: Pick<ProgramSession, 'acceptsImages'>;
   },
 ): readonly ContentBlock[] {
   const images = attachments.flatMap(({ blob, type: mimeType }): readonly ContentBlock[] => {

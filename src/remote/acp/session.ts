@@ -40,7 +40,7 @@ interface SessionStart {
 }
 
 /** A session with a running program: one prompt at a time, its answer, and the requests of the program. */
-export class AcpSession {
+export class ProgramSession {
   /** The requests of the program. */
   readonly requests: ProgramRequests;
   /** The end of the prompt; null while it runs, and before the first one. */

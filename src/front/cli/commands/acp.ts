@@ -1,6 +1,11 @@
 import { UsageError } from '../../../base/errors.ts';
 import { defineCommand } from '../command.ts';
-import { ACP_CLIENTS, type AcpClientName } from '../acp-clients.ts';
+import {
+  ACP_CLIENT_NAMES,
+  ACP_CLIENTS,
+  isAcpClientName,
+  type AcpClientName,
+} from '../acp-clients.ts';
 import { signInWithQuestions } from './keys/login.ts';
 import { SESSION_FLAGS, sessionOptions, type SessionFlags } from '../run-options.ts';
 
@@ -8,9 +13,6 @@ type AcpOptions =
   | { readonly kind: 'serve'; readonly session: SessionFlags }
   | { readonly kind: 'login'; readonly dataDir: string | null }
   | { readonly kind: 'print-config'; readonly client: AcpClientName };
-
-/** The names of the clients, as a list with at least one element. */
-const CLIENT_NAMES: readonly AcpClientName[] = Object.keys(ACP_CLIENTS).filter(isClientName);
 
 /** `muster acp` */
 export const acpCommand = defineCommand<AcpOptions>({
@@ -22,9 +24,9 @@ export const acpCommand = defineCommand<AcpOptions>({
   parse: ({ flags }) => {
     const client = flags.text('print-config');
     if (client !== null) {
-      if (!isClientName(client))
+      if (!isAcpClientName(client))
         throw new UsageError(
-          `--print-config: no client ${JSON.stringify(client)} is known: choose ${CLIENT_NAMES.join(', ')}`,
+          `--print-config: no client ${JSON.stringify(client)} is known: choose ${ACP_CLIENT_NAMES.join(', ')}`,
         );
       return { kind: 'print-config', client };
     }
@@ -48,7 +50,3 @@ export const acpCommand = defineCommand<AcpOptions>({
     }
   },
 });
-
-function isClientName(name: string): name is AcpClientName {
-  return Object.hasOwn(ACP_CLIENTS, name);
-}
