@@ -25,6 +25,7 @@ import { replayConversation } from './replay-conversation.ts';
 import type { ClientUpdate } from './call-updates.ts';
 import { SessionUpdates } from './session-updates.ts';
 import { toStopReason } from './stop-reason.ts';
+import { waitForServers } from './wait-for-servers.ts';
 import { UpdateSender } from './update-sender.ts';
 import { toClientCallId } from './shown-tasks.ts';
 
@@ -40,9 +41,6 @@ export interface AcpSessionOptions {
   /** Called when too many updates wait for a client that does not read. */
   readonly onOverflow: () => void;
 }
-
-/** The time for which the first message waits for MCP servers that have never said which tools they have. */
-const MAX_SERVER_WAIT_MS = 10_000;
 
 /** A conversation of a client: its prompts, the updates about it, and the questions of its tasks. */
 export class AcpSession {
@@ -264,7 +262,7 @@ export class AcpSession {
       this.#chosenMode = null;
       return run;
     }
-    await this.#waitForServers();
+    await waitForServers(this.session, this.agent);
     const request = { id: this.id, prompt: words, source: 'acp' as const, ...terms };
     const agent = dropMissing({ agent: this.agent });
     const run = this.session.start(
@@ -274,15 +272,6 @@ export class AcpSession {
     this.#hasBegun = true;
     this.#chosenMode = null;
     return run;
-  }
-
-  async #waitForServers(): Promise<void> {
-    const agent = this.agent ?? undefined;
-    if (this.session.listAwaitedServers(agent).length === 0) return;
-    const late = deferred<void>();
-    const timer = setTimeout(() => late.resolve(), MAX_SERVER_WAIT_MS);
-    await Promise.race([this.session.prepareServers(agent), late.promise]);
-    clearTimeout(timer);
   }
 
   #follow(run: Run): void {
