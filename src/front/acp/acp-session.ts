@@ -23,6 +23,7 @@ import { readPromptContent } from './prompt-content.ts';
 import { readChange } from './read-change.ts';
 import { replayConversation } from './replay-conversation.ts';
 import type { ClientUpdate } from './call-updates.ts';
+import { ContextWindows } from './context-windows.ts';
 import { SessionUpdates } from './session-updates.ts';
 import { toStopReason } from './stop-reason.ts';
 import { waitForServers } from './wait-for-servers.ts';
@@ -52,7 +53,7 @@ export class AcpSession {
   readonly #updates: SessionUpdates;
   readonly #sender: UpdateSender;
   readonly #questions: ClientQuestions;
-  readonly #windows = new Map<string, number | null>();
+  readonly #windows: ContextWindows;
   readonly #turns = new Set<Deferred<StopReason>>();
   readonly #stopListening: () => void;
   #run: Run | null = null;
@@ -77,6 +78,7 @@ export class AcpSession {
     this.#hasBegun = options.hasBegun;
     this.#fork = options.forkOf;
     this.#mode = session.mode;
+    this.#windows = new ContextWindows(session);
     this.#updates = this.#createUpdates({ isReplay: false });
     this.#sender = new UpdateSender({
       send: (update) => this.#notify(update),
@@ -100,7 +102,7 @@ export class AcpSession {
       if (signal.type === 'task_waiting' && signal.task === this.id)
         this.#settle(this.#isCancelled ? 'cancelled' : 'end_turn');
     });
-    void this.#readWindow(modelName(session.mainModel()));
+    void this.#windows.read(modelName(session.mainModel()));
   }
 
   /** True once the conversation has its first message. Its agent cannot change any more then. */
@@ -178,7 +180,7 @@ export class AcpSession {
     await this.#readMode(this.id);
     const past = this.#createUpdates({ isReplay: true });
     for await (const event of replayConversation(this.session.store, this.id)) {
-      if (event.type === 'task.created') await this.#readWindow(modelName(event.spec.model));
+      if (event.type === 'task.created') await this.#windows.read(modelName(event.spec.model));
       // The live updates must know the tasks and calls, too.
       this.#updates.add(event);
       this.#send(past.add(event));
@@ -315,7 +317,7 @@ export class AcpSession {
       });
     }
     if (event.type === 'limit.reached') this.#limit = event.limit;
-    if (event.type === 'turn.started') void this.#readWindow(modelName(state.spec.model));
+    if (event.type === 'turn.started') void this.#windows.read(modelName(state.spec.model));
     const { mode } = state.spec.rights;
     this.#lastMode = mode;
     if (mode === this.#mode) return;
@@ -330,14 +332,9 @@ export class AcpSession {
       hasChildSessions: features.hasChildSessions,
       hasNotices: features.hasNotices,
       isReplay,
-      contextWindow: (model) => this.#windows.get(model) ?? null,
+      contextWindow: (model) => this.#windows.get(model),
       readChange: (change) => readChange(session.store, change),
     });
-  }
-
-  async #readWindow(model: string): Promise<void> {
-    if (this.#windows.has(model)) return;
-    this.#windows.set(model, await this.session.contextWindow(model));
   }
 
   #say(text: string): void {
