@@ -1,5 +1,3 @@
-import { isIP } from 'node:net';
-
 /** The address on which the server listens. */
 export interface HttpAddress {
   /** A host name or an IP address, without brackets. */
@@ -20,17 +18,21 @@ const FORM = /^(?:(?:\[(?<six>[0-9a-fA-F:.]+)\]|(?<name>[\w.-]+)):)?(?<digits>\d
 export function parseHttpAddress(text: string): HttpAddress | null {
   const { six, name, digits } = FORM.exec(text)?.groups ?? {};
   const port = Number(digits);
-  if (digits === undefined || port > MAX_PORT || (six !== undefined && isIP(six) !== 6))
-    return null;
+  if (digits === undefined || port > MAX_PORT || (six !== undefined && !isIpv6(six))) return null;
   return { host: six ?? name ?? LOOPBACK, port };
 }
 
 /** Writes a host as a URL has it. */
 export function toUrlHost(host: string): string {
-  return isIP(host) === 6 ? `[${host}]` : host;
+  return isIpv6(host) ? `[${host}]` : host;
 }
 
 /** Checks whether only programs of this machine reach an address. */
 export function isLoopback({ host }: HttpAddress): boolean {
   return host.startsWith('127.') || host === '::1' || host === 'localhost';
+}
+
+/** Checks an address without `node:net`, because the command line reads this module at each start of a command. */
+function isIpv6(text: string): boolean {
+  return text.includes(':') && URL.canParse(`http://[${text}]/`);
 }
