@@ -178,7 +178,7 @@ export class AcpClient {
 
   /** Closes the input of the program, and resolves to its exit code. */
   async close(): Promise<number | null> {
-    if (this.child.exitCode === null) {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
       this.child.stdin?.end();
       await once(this.child, 'exit');
     }

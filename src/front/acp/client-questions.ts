@@ -104,6 +104,11 @@ export class ClientQuestions {
     try {
       await this.#options.whenUpdated();
       if (cancellation.signal.aborted) return;
+      if (!this.#isAsking) {
+        // The turn has ended meanwhile.
+        this.#asked.delete(question.id);
+        return;
+      }
       const answer = await this.#request(question, cancellation.signal);
       // A cancelled question was answered elsewhere, or is asked again with the next prompt.
       if (cancellation.signal.aborted) return;
