@@ -3,7 +3,6 @@ import type { ToolContext } from '../../protocol/tool.ts';
 import type { OpenFile } from '../../sys/files/open-in-roots.ts';
 import { displayPath } from '../../sys/files/paths.ts';
 import { hashContent, readFullFile, type FullFile } from '../../sys/files/read-file.ts';
-import type { NewContent } from './change-file.ts';
 import {
   convertLineEnds,
   decodeForEdit,
@@ -77,7 +76,7 @@ interface EditorWrite {
  */
 export async function writeThroughEditor(
   path: string,
-  { text }: Pick<NewContent, 'text'>,
+  { text }: { readonly text: string },
   context: ToolContext,
 ): Promise<EditorWrite> {
   const shown = displayPath(path, context.cwd);
