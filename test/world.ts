@@ -37,7 +37,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/e2e/{background-shells,board,board-hostile,budgets,compaction,damaged-logs,damaged-logs-random}.test.ts',
     'test/e2e/{forked-context,lost-output,overflow,stream-input}.test.ts',
     'test/e2e/{privacy,questions,replay,reuse,rewind,secrets}.test.ts',
-    'test/e2e/{tasks-commands,tasks-dead,tasks-running,tasks-show}.test.ts',
+    'test/e2e/{big-files,tasks-commands,tasks-dead,tasks-running,tasks-show}.test.ts',
     'test/e2e/{telemetry-runs,terminal,transferred-summary,tui,usage}.test.ts',
     'test/replay/rerun-random.test.ts',
     'test/telemetry/random-trees.test.ts',
@@ -66,7 +66,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
    */
   install: [
     'test/install/{build,install}.test.ts',
-    'test/package/package.test.ts',
+    'test/package/{library-users,package}.test.ts',
     'test/e2e/completion.test.ts',
     'test/scripts/bundled-packages.test.ts',
   ],
