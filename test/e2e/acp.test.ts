@@ -284,6 +284,10 @@ describe('muster acp', () => {
       '1 messages3 messages',
       '5 messages7 messages',
     ]);
+    // The SDK takes the error for success. The beginning of an id deletes nothing.
+    await editor.agent.request('session/delete', { sessionId: sessionId.slice(0, 8) });
+    const stored = await editor.agent.request('session/list', {});
+    expect(stored.sessions).toHaveLength(2);
     await editor.agent.request('session/delete', { sessionId });
     const { sessions } = await editor.agent.request('session/list', {});
     expect(sessions.map((each) => each.sessionId)).toEqual([fork.sessionId]);

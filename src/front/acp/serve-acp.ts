@@ -143,6 +143,11 @@ class AcpServer {
         translateErrors(async () => {
           await this.#close(params.sessionId);
           const tasks = await this.#openTasks();
+          // A task is also found by the beginning of its id, which must not delete it here.
+          const isStored = tasks
+            .list()
+            .some(({ id, parent }) => parent === null && id === params.sessionId);
+          if (!isStored) throw RequestError.sessionNotFound(params.sessionId);
           await tasks.delete([params.sessionId]);
           return {};
         }),

@@ -1,6 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import type { CommandContext } from './command.ts';
-import { loginCommand } from './commands/keys/login.ts';
+import { signInWithQuestions } from './commands/keys/login.ts';
 import type { Questions } from './terminal.ts';
 
 /** The next step after the offer. `search again`: there may be a model now. */
@@ -54,17 +54,7 @@ async function askChoice(questions: Questions): Promise<'sign in' | FirstRunChoi
 /** Signs in as `muster login` does. Returns false if no key was stored; the person has been told why. */
 async function signIn(dataDir: string | null, context: CommandContext): Promise<boolean> {
   try {
-    const options = {
-      provider: null,
-      list: false,
-      json: false,
-      account: null,
-      store: 'auto',
-      baseUrl: null,
-      isChecked: true,
-      dataDir,
-    } as const;
-    return (await loginCommand.run(options, context)) === 0;
+    return (await signInWithQuestions({ dataDir }, context)) === 0;
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     context.err(`muster: ${thrown.message}\n`);
