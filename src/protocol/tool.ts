@@ -288,6 +288,11 @@ export interface FileAccess {
     readonly asked: string;
     readonly real: string;
   }): PathExclusion | null;
+  /**
+   * A text that is equal for calls for which `excludedPathsBelow` gives equal tests. Absent: it is not known for which
+   * calls it does, so their results are not shared.
+   */
+  readonly exclusionsKey?: string;
 }
 
 /**

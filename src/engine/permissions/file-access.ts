@@ -41,6 +41,9 @@ export function createFileAccess(basis: AccessBasis): CallFileAccess {
     basis,
     roots: listOpenRoots(call, rights.roots),
     judged: new Map(judged),
+    ...(call.kind === 'read' && rights.rules.ask.length === 0
+      ? { exclusionsKey: JSON.stringify([rights.rules.deny, rights.roots, home]) }
+      : {}),
     excludedPathsBelow: (directory) => {
       const byRule = createExclusionCheck(call, { rights, home }, directory);
       if (call.kind !== 'edit') return byRule;

@@ -17,6 +17,7 @@ import {
   type ToolOutput,
 } from '../../protocol/tool.ts';
 
+import { sharedSearches } from '../../tools/search/shared-searches.ts';
 import type { ClosableServerPort } from '../../protocol/server-message.ts';
 import {
   createRemoteShell,
@@ -199,7 +200,9 @@ export class BackgroundShells {
     const { spillBytes } = deps.settings.caps;
     const output = new ShellOutput(path, spillBytes, onLimit, deps.redactBytes?.());
     const started = deferred<void>();
-    const ended = this.runShell({ ...shell, controller, output }, started);
+    const ended = this.runShell({ ...shell, controller, output }, started).finally(
+      sharedSearches.beginChange(),
+    );
     // Register the shell before it has started, so that a stop of the task includes it.
     this.running.set(id, { controller, ended });
     await started.promise;

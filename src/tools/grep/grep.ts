@@ -23,7 +23,14 @@ import {
 } from '../search/globs/placed-globs.ts';
 import { acceptGlobLists } from '../search/globs/glob-list.ts';
 import { requireUsablePattern } from '../search/pattern-error.ts';
-import type { Notes, SearchLimits, SearchResult } from '../search/search-types.ts';
+import { sharedSearches } from '../search/shared-searches.ts';
+import type {
+  Notes,
+  SearchLimits,
+  SearchQuery,
+  SearchResult,
+  SearchScope,
+} from '../search/search-types.ts';
 import { spillText } from '../shared/output.ts';
 
 const MAX_HITS = 1000;
@@ -102,7 +109,10 @@ const grep = defineBuiltinTool({
     const listed = { ...target, asked: path, includesIgnored };
     const withheldCounter = await countWithheldFiles(listed, limits, context);
     const { searchFilesInScope } = await import('../search/ripgrep.ts');
-    const result = await searchFilesInScope(query, scope, limits);
+    const key = createSearchKey({ input, query, path, limits, scope }, context);
+    const result = await sharedSearches.run(key, context.signal, (signal) =>
+      searchFilesInScope(query, scope, { ...limits, signal }),
+    );
     const search = { asked: path, target, query, scope, filters, show };
     const exclusions = await describeExclusions(result, search, context);
     const withheld = context.excludedPathsBelow({ asked: path, real: target.real });
@@ -129,6 +139,34 @@ const grep = defineBuiltinTool({
 });
 
 export const grepTool = acceptGlobLists(grep, ['glob', 'globs', 'include']);
+
+/** The arguments that the result of a search depends on, and what was made of them. */
+interface KeyedSearch {
+  readonly input: FileFilterArguments;
+  readonly query: SearchQuery;
+  readonly path: string;
+  readonly limits: SearchLimits;
+  readonly scope: SearchScope;
+}
+
+/**
+ * Creates a text that is equal for searches with equal results. Returns null for a search of a single file, which costs
+ * little, and for a search whose exclusions depend on more than rules.
+ */
+function createSearchKey(
+  { input, query, path, limits, scope }: KeyedSearch,
+  { roots, exclusionsKey }: ToolContext,
+): string | null {
+  if (scope.file !== undefined || exclusionsKey === undefined) return null;
+  const { glob, type, include_ignored: includesIgnored } = input;
+  const { maxFiles, maxMatches, maxMatchesPerFile } = limits;
+  return JSON.stringify([
+    query,
+    [path, scope.directory, roots, exclusionsKey],
+    [glob, type, includesIgnored],
+    [maxFiles, String(maxMatches), maxMatchesPerFile],
+  ]);
+}
 
 /**
  * Creates notes on files that were not searched. If the search found nothing, the notes cover all such files, and

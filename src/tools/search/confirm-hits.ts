@@ -6,6 +6,8 @@ import { MusterError } from '../../base/errors.ts';
 import { firstDirectoryNames } from '../../sys/files/directory-names.ts';
 import type { HeldDirectory } from '../../sys/files/held-directory.ts';
 import { withHeldDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
+import { findRoot } from '../../sys/files/paths.ts';
+import { UnchangedDirectories } from '../../sys/files/unchanged-directories.ts';
 import { decodeSearchedText, firstNul, isUtf32 } from './decode-text.ts';
 import {
   isBinaryAt,
@@ -18,16 +20,28 @@ import {
 
 /**
  * Keeps only hits in files inside the roots. ripgrep opens files by their names, so a directory that was a link for a
- * moment could have led ripgrep anywhere. Each file is opened again without following links, and must contain the lines
- * that ripgrep found. Therefore hits in files that changed during the search are dropped, too.
+ * moment could have led ripgrep anywhere. If the entries of a directory and of those above it have not changed since
+ * `startedAt`, there was no such link. In other directories each file is opened again without following links, and must
+ * contain the lines that ripgrep found. Therefore hits in files that changed during the search may be dropped, too.
+ *
+ * @param startedAt when ripgrep was started, in milliseconds since the epoch
  */
 export async function confirmHits(
   found: readonly FileHits[],
   scope: SearchScope,
-  signal: AbortSignal,
+  { startedAt, signal }: { readonly startedAt: number; readonly signal: AbortSignal },
 ): Promise<readonly FileHits[]> {
   const confirmed = new Map<FileHits, FileHits>();
+  const root = findRoot(scope.directory, scope.roots);
+  // A binary file is told from a text only by its content.
+  const trustsDirectories = scope.file === undefined && scope.includesBinary !== true;
+  const unchanged =
+    root === undefined || !trustsDirectories ? null : new UnchangedDirectories(root, startedAt);
   for (const [directory, directoryHits] of Map.groupBy(found, ({ path }) => dirname(path))) {
+    if (unchanged?.has(join(scope.directory, directory)) === true) {
+      for (const hits of directoryHits) confirmed.set(hits, hits);
+      continue;
+    }
     inOpenDirectory(directory, scope, (at) => {
       for (const hits of directoryHits) {
         for (const result of confirmFileHits(at, hits, scope)) confirmed.set(hits, result);

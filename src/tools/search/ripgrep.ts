@@ -1,14 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
-import { startDeadline } from '../../base/deadlines.ts';
-import { systemErrorCode, errorMessage, MusterError } from '../../base/errors.ts';
-import { registerForShutdown } from '../../sys/processes/process-group.ts';
+import { systemErrorCode } from '../../base/errors.ts';
 import { confirmEntries, confirmHits } from './confirm-hits.ts';
 import { readUtf32 } from './decode-text.ts';
 import { patternError } from './pattern-error.ts';
 import { HitCollector } from './ripgrep-output.ts';
+import { runRipgrep, type RipgrepRun } from './run-ripgrep.ts';
 import {
   isLossyName,
   MAX_SEARCHED_BYTES,
@@ -32,21 +30,17 @@ export async function listFilesInScope(
   limits: ListLimits,
 ): Promise<ListResult> {
   const paths: string[] = [];
-  const run = await runRipgrep(
-    await ripgrepPath(),
-    ['--files', '--null', ...scopeArguments(scope)],
-    {
-      cwd: scope.directory,
-      separator: '\0',
-      timeMs: limits.timeMs,
-      signal: limits.signal,
-      onRecord: (record) => {
-        const path = record.replace(/^\.\//, '');
-        if (scope.accepts(path)) paths.push(path);
-        return paths.length < limits.maxFiles;
-      },
+  const run = await runRipgrep(['--files', '--null', ...scopeArguments(scope)], {
+    cwd: scope.directory,
+    separator: '\0',
+    timeMs: limits.timeMs,
+    signal: limits.signal,
+    onRecord: (record) => {
+      const path = record.replace(/^\.\//, '');
+      if (scope.accepts(path)) paths.push(path);
+      return paths.length < limits.maxFiles;
     },
-  );
+  });
   return {
     paths,
     ...stoppedField(run, paths.length >= limits.maxFiles),
@@ -68,10 +62,11 @@ export async function searchFilesInScope(
   const input = readUtf32(scope);
   const where = input === undefined ? scopeArguments(scope) : ['--', '-'];
   const args = [...searchArguments(query, scope, limits), ...where];
-  const run = await runRipgrep(await ripgrepPath(), args, {
+  const startedAt = Date.now();
+  const run = await runRipgrep(args, {
     cwd: scope.directory,
     separator: '\n',
-    ...(input === undefined ? {} : { input }),
+    input,
     timeMs: limits.timeMs,
     signal: limits.signal,
     onRecord: (record) => collector.readRecord(record),
@@ -81,7 +76,7 @@ export async function searchFilesInScope(
   if (run.exitCode === 2 && !collector.hasSummary && !full) throw patternError(run.stderr, query);
   const lossy = collector.files.map(({ path }) => path).filter(isLossyName);
   return {
-    files: await confirmHits(collector.files, scope, limits.signal),
+    files: await confirmHits(collector.files, scope, { startedAt, signal: limits.signal }),
     ...stoppedField(run, full),
     ...unreadableField(confirmEntries([...parseUnreadablePaths(run.stderr), ...lossy], scope)),
   };
@@ -221,99 +216,4 @@ function readIgnoreFile(path: string): string | undefined {
     if (systemErrorCode(thrown) !== undefined) return undefined;
     throw thrown;
   }
-}
-
-/** The result of a run of ripgrep. Its records have already been passed to `onRecord`. */
-interface RipgrepRun {
-  readonly exitCode: number | null;
-  readonly stderr: string;
-  readonly timedOut: boolean;
-}
-
-/** The options for running ripgrep and receiving its output. */
-interface RipgrepOptions {
-  readonly cwd: string;
-  /** The character that ends each record. */
-  readonly separator: '\n' | '\0';
-  /** The text for the standard input of ripgrep. */
-  readonly input?: string;
-  readonly timeMs: number;
-  readonly signal: AbortSignal;
-  /** Receives one record. Returns false to stop ripgrep, because no more records are needed. */
-  readonly onRecord: (record: string) => boolean;
-}
-
-const MAX_STDERR_LENGTH = 65_536;
-
-/** Creates the error for a ripgrep that is missing, could not be started, or crashed. */
-function ripgrepError(reason: string, cause?: unknown): MusterError {
-  const message = `Files cannot be searched or listed, because ripgrep cannot be run: ${reason}. Install Muster again with its optional dependencies (npm install -g --include=optional muster-agent); \`muster doctor\` checks the result.`;
-  return new MusterError('INTERNAL_ERROR', message, { cause });
-}
-
-/** Returns the path of the bundled binary. Throws MusterError if the package for this platform is not installed. */
-async function ripgrepPath(): Promise<string> {
-  try {
-    return (await import('@vscode/ripgrep')).rgPath;
-  } catch (thrown) {
-    throw ripgrepError(errorMessage(thrown).replace(/\.$/, ''), thrown);
-  }
-}
-
-/**
- * Runs ripgrep without the user's configuration and environment. To stop ripgrep, it is sufficient to kill it, because
- * it starts no other processes. Rejects with MusterError if ripgrep cannot be started or crashes, and with CANCELLED if
- * the signal is aborted.
- */
-export function runRipgrep(
-  binary: string,
-  args: readonly string[],
-  options: RipgrepOptions,
-): Promise<RipgrepRun> {
-  return new Promise((resolve, reject) => {
-    const child: ChildProcess = spawn(binary, ['--no-config', ...args], {
-      cwd: options.cwd,
-      env: {},
-      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    });
-    // If there are no free file descriptors, spawn returns a failed child without pipes. Then only this handler runs.
-    child.once('error', (thrown) => reject(ripgrepError(errorMessage(thrown), thrown)));
-    if (!child.stdout || !child.stderr) return;
-    // A broken pipe means that ripgrep has ended, which `close` reports.
-    child.stdin?.once('error', () => {}).end(options.input);
-    let timedOut = false;
-    let stderr = '';
-    let rest = '';
-    let isStopped = false;
-    const stop = (): boolean => child.kill('SIGKILL');
-    const deadline = startDeadline(options.timeMs, () => {
-      timedOut = true;
-      stop();
-    });
-    options.signal.addEventListener('abort', stop);
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (stderr.length < MAX_STDERR_LENGTH) stderr += text;
-    });
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      if (isStopped) return;
-      const records = (rest + text).split(options.separator);
-      rest = records.pop() ?? '';
-      isStopped = !records.every((record) => options.onRecord(record));
-      if (isStopped) stop();
-    });
-    const unregister = registerForShutdown(async () => stop());
-    const cleanUp = (): void => {
-      unregister();
-      deadline.cancel();
-      options.signal.removeEventListener('abort', stop);
-    };
-    child.once('error', cleanUp);
-    child.once('close', (exitCode, signal) => {
-      cleanUp();
-      if (options.signal.aborted) reject(new MusterError('CANCELLED', 'The search was cancelled.'));
-      else if (exitCode === null && !isStopped && !timedOut) {
-        reject(ripgrepError(['it was ended by', signal, stderr].join(' ').trim()));
-      } else resolve({ exitCode, stderr, timedOut });
-    });
-  });
 }

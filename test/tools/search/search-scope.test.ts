@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../../src/protocol/tool.ts';
 import { countWithheldFiles } from '../../../src/tools/search/search-scope.ts';
@@ -205,10 +206,48 @@ test('a hit counts only when the file contains it and is reached through no link
   });
   const right = hit('f.txt', 2, 'KEY');
   const found = [right, hit('f.txt', 2, 'KEY outside'), hit('link/f.txt', 1, 'KEY outside')];
-  expect(await confirmHits(found, scope, LIMITS.signal)).toEqual([right]);
+  const search = { startedAt: Date.now(), signal: LIMITS.signal };
+  expect(await confirmHits(found, scope, search)).toEqual([right]);
   const names = ['f.txt', 'link/f.txt', 'gone.txt', 'link', '.'];
   expect(confirmPaths(names, scope)).toEqual(['f.txt']);
   expect(confirmEntries(names, scope)).toEqual(['f.txt', 'link', '.']);
+});
+
+test('a hit of a directory that was a link during the search must be in its file', async () => {
+  const at = makeWorkspace();
+  const outside = join(at.root, '../outside');
+  fs.mkdirSync(outside);
+  fs.writeFileSync(join(outside, 'f.txt'), 'KEY outside\n');
+  for (const name of ['kept', 'swapped', 'above/below', 'replaced']) {
+    at.write(`${name}/f.txt`, 'KEY inside\n');
+  }
+  // Changes that are older than a second count as made before the search.
+  await sleep(1_200);
+  const search = { startedAt: Date.now(), signal: LIMITS.signal };
+  const swap = (path: string, target: string): void => {
+    fs.renameSync(path, `${path}-away`);
+    fs.symlinkSync(target, path);
+    fs.unlinkSync(path);
+    fs.renameSync(`${path}-away`, path);
+  };
+  swap(at.path('above'), join(at.root, '..'));
+  swap(at.path('replaced/f.txt'), join(outside, 'f.txt'));
+  const hit = (path: string) => ({
+    path,
+    matches: 1,
+    lines: [{ number: 1, text: 'KEY outside', matches: true }],
+  });
+  const names = ['kept', 'swapped', 'above/below', 'replaced'];
+  const found = names.map((name) => hit(`${name}/f.txt`));
+  // The root has other entries now, so all files are read.
+  expect(await confirmHits(found, scopeOf(at.root), search)).toEqual([]);
+  const below = async (name: string) => {
+    const scope = { ...scopeOf(at.root), directory: at.path(name), roots: [at.path(name)] };
+    return (await confirmHits([hit('f.txt')], scope, search)).length;
+  };
+  swap(at.path('swapped'), outside);
+  // Only the unchanged directory is trusted without reading its file.
+  expect(await Promise.all(['kept', 'swapped', 'replaced'].map(below))).toEqual([1, 0, 0]);
 });
 
 test('nothing outside is found while another process swaps directories for links', async () => {

@@ -5,7 +5,7 @@ import { listFiles } from '../../../src/api/session/list-files.ts';
 vi.mock('@vscode/ripgrep', () => ({ rgPath: '/nowhere/rg' }));
 
 const MESSAGE =
-  'Files cannot be searched or listed, because ripgrep cannot be run: spawn /nowhere/rg ENOENT. Install Muster again with its optional dependencies (npm install -g --include=optional muster-agent); `muster doctor` checks the result.';
+  'Files cannot be searched or listed, because ripgrep cannot be run: /nowhere/rg cannot be run: there is no such file. Install Muster again with its optional dependencies (npm install -g --include=optional muster-agent); `muster doctor` checks the result.';
 
 test.each([
   ['Grep', { pattern: 'hay' }],
