@@ -14,6 +14,8 @@ export interface FanOut {
   readonly isBackground?: boolean;
   /** The isolation that the Task calls ask for. Default: none. */
   readonly isolation?: 'worktree';
+  /** The agent of the children. Default: `Explore`. */
+  readonly agent?: string;
   readonly waves: number;
   /** How long the server takes for each answer to a child, up to its last byte, in milliseconds. */
   readonly turnMs: number;
@@ -117,7 +119,7 @@ function waveRules(shape: FanOut, wave: number): readonly Rule[] {
     input: {
       description: `part ${wave}.${child}`,
       prompt: `${CHILD_PROMPT}: ${wave}.${child}. Start with ${jobs[child % jobs.length]?.keyword}.`,
-      subagent_type: 'Explore',
+      subagent_type: shape.agent ?? 'Explore',
       ...(shape.isBackground === true ? { run_in_background: true } : {}),
       ...(shape.isolation === undefined ? {} : { isolation: shape.isolation }),
     },

@@ -22,6 +22,9 @@ import { start, startInRepository, version } from './start.ts';
 import { stop } from './stop.ts';
 import { terminal } from './terminal.ts';
 import { terminalStream } from './terminal-stream.ts';
+import { editingChildren, warmChildren } from './warm-children.ts';
+import { largeOutput } from './large-output.ts';
+import { longSession, resume } from './long-session.ts';
 import { thousand } from './thousand.ts';
 import { workingChildren } from './working-children.ts';
 import { tracing } from './tracing.ts';
@@ -37,6 +40,11 @@ export const ROWS: readonly Row[] = [
   delegation,
   firstDelegation,
   workingChildren,
+  warmChildren,
+  editingChildren,
+  longSession,
+  resume,
+  largeOutput,
   fanOut,
   thousand,
   library,

@@ -16,11 +16,11 @@ import { writeSourceFile, writeSourceTree } from '../harness/source-tree.ts';
 const ROUNDS = 7;
 const CHILD_COUNTS = [4, 16, 64];
 const TURN_MS = 200;
-const REPOSITORY_FILES = 600;
-const LARGE_FILE_BYTES = 40_000;
+export const REPOSITORY_FILES = 600;
+export const LARGE_FILE_BYTES = 40_000;
 
 /** Each job reads a large file and then searches the repository for the functions with one of these verbs. */
-const JOBS: readonly ChildJob[] = [
+export const READ_AND_SEARCH_JOBS: readonly ChildJob[] = [
   'add',
   'check',
   'encode',
@@ -38,20 +38,25 @@ const JOBS: readonly ChildJob[] = [
   };
 });
 
+/** Writes the repository that these children read and search. */
+export function writeSearchedRepository(workspace: string): void {
+  writeSourceTree(workspace, REPOSITORY_FILES - READ_AND_SEARCH_JOBS.length);
+  for (const { keyword } of READ_AND_SEARCH_JOBS) {
+    writeSourceFile(join(workspace, keyword), LARGE_FILE_BYTES);
+  }
+  createRepository(workspace);
+}
+
 /** Children that work: each reads a file of 40 KB and searches a repository of 600 files. */
 export const workingChildren: Row = {
   name: 'working-children',
   canCompare: true,
   async measure(options): Promise<readonly Measurement[]> {
     using fixture = new Fixture();
-    writeSourceTree(fixture.workspace, REPOSITORY_FILES - JOBS.length);
-    for (const { keyword } of JOBS) {
-      writeSourceFile(join(fixture.workspace, keyword), LARGE_FILE_BYTES);
-    }
-    createRepository(fixture.workspace);
+    writeSearchedRepository(fixture.workspace);
     const measurements: Measurement[] = [];
     for (const children of CHILD_COUNTS) {
-      const shape = { children, turnMs: TURN_MS, jobs: JOBS };
+      const shape = { children, turnMs: TURN_MS, jobs: READ_AND_SEARCH_JOBS };
       const rounds = options.rounds ?? ROUNDS;
       const runs = await measureDelegations(fixture, shape, { ...options, rounds });
       const ideal = idealMs({ ...shape, coordinators: 0, waves: 1 });
