@@ -139,26 +139,32 @@ const knownTokens = new WeakMap<object, number>();
 function prefixTokens(prefix: RequestPrefix): number {
   return cacheEstimate(prefix, () => {
     let tokens = 0;
-    for (const part of prefix.system) tokens += systemTokens(part);
+    for (const part of prefix.system) tokens += textTokens(part);
     for (const tool of prefix.tools) tokens += toolTokens(tool);
     return tokens;
   });
 }
 
-/** The cached counts of long system texts. Siblings share all of these texts but the last. */
-const textTokens = new Map<string, number>();
-/** The maximum number of cached counts, and the minimum length of a text whose count is cached, in UTF-16 units. */
-const MAX_KNOWN_TEXTS = 32;
+/**
+ * The cached estimates of long texts, the least recently used first. Siblings have the same system texts, and often read
+ * the same files and search for the same things.
+ */
+const knownTexts = new Map<string, number>();
+/** The maximum number of cached estimates, and the minimum length of a text whose estimate is cached, in UTF-16 units. */
+const MAX_KNOWN_TEXTS = 64;
 const MIN_KNOWN_TEXT_LENGTH = 1_000;
+/** The maximum length of such a text, so that the cache does not keep much memory in use. */
+const MAX_KNOWN_TEXT_LENGTH = 100_000;
 
-function systemTokens(text: string): number {
-  if (text.length < MIN_KNOWN_TEXT_LENGTH) return estimateTokensUnrounded(text);
-  const known = textTokens.get(text);
-  if (known !== undefined) return known;
-  const tokens = estimateTokensUnrounded(text);
-  const [oldest] = textTokens.keys();
-  if (oldest !== undefined && textTokens.size >= MAX_KNOWN_TEXTS) textTokens.delete(oldest);
-  textTokens.set(text, tokens);
+function textTokens(text: string): number {
+  if (text.length < MIN_KNOWN_TEXT_LENGTH || text.length > MAX_KNOWN_TEXT_LENGTH) {
+    return estimateTokensUnrounded(text);
+  }
+  const tokens = knownTexts.get(text) ?? estimateTokensUnrounded(text);
+  knownTexts.delete(text);
+  const [oldest] = knownTexts.keys();
+  if (oldest !== undefined && knownTexts.size >= MAX_KNOWN_TEXTS) knownTexts.delete(oldest);
+  knownTexts.set(text, tokens);
   return tokens;
 }
 
@@ -183,7 +189,7 @@ function messageTokens(message: Message): number {
 export function resultTokens(result: ToolResultPart): number {
   return cacheEstimate(
     result,
-    () => estimateTokensUnrounded(result.text) + sumAttachmentTokens(result.attachments),
+    () => textTokens(result.text) + sumAttachmentTokens(result.attachments),
   );
 }
 
