@@ -65,6 +65,8 @@ const CHUNKS: CodeSplittingGroup[] = [
     ),
     priority: 4,
   },
+  // The commands about stored tasks need a fifth of the run: the store, and the fold of events.
+  { name: 'tasks', test: /src\/api\/stored-tasks\.ts$/, priority: 3.5 },
   {
     name: 'core',
     test: /src\/(api\/open-session|front\/(cli\/run-prompt|headless\/headless))\.ts$/,

@@ -1,3 +1,4 @@
+import { readTaskBoard } from './task-board.ts';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
@@ -100,7 +101,6 @@ function createTasks(
       return readTaskContext(store, { id: store.resolveId(prefix), turn }, details);
     },
     async board(prefix) {
-      const { readTaskBoard } = await import('./task-board.ts');
       return readTaskBoard(store, store.resolveId(prefix));
     },
     events: (prefix, fromSeq = 0) => store.streamEvents(store.resolveId(prefix), fromSeq),
