@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import fc from 'fast-check';
+import { array, assert, asyncProperty, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { shellPool, type PooledProgram } from '../../../src/sys/processes/shell-pool.ts';
 import { tempDirectory } from '../temp.ts';
@@ -40,11 +40,9 @@ test('a program gets its arguments, its directory, an empty environment and an e
 });
 
 test('every argument and input arrives as it is', async () => {
-  const text = fc
-    .string({ unit: 'binary', maxLength: 40 })
-    .map((each) => each.replaceAll('\0', ''));
-  await fc.assert(
-    fc.asyncProperty(fc.array(text, { maxLength: 4 }), text, async (args, input) => {
+  const text = string({ unit: 'binary', maxLength: 40 }).map((each) => each.replaceAll('\0', ''));
+  await assert(
+    asyncProperty(array(text, { maxLength: 4 }), text, async (args, input) => {
       const wellFormed = args.map((each) => each.toWellFormed());
       const { output } = await run({ file: '/usr/bin/printf', args: ['[%s]', ...wellFormed] });
       expect(output).toBe(wellFormed.map((each) => `[${each}]`).join('') || '[]');
