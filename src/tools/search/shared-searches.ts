@@ -35,7 +35,7 @@ export class SharedSearches {
    * Runs a search, or waits for an equal one that is under way. Rejects like `search`, and with the reason of `signal` as
    * soon as it aborts. The search is cancelled when all calls that wait for it have been aborted.
    *
-   * @param key everything that the result depends on. Null: the search is not shared
+   * @param key everything that the result depends on. A search with null is not shared
    */
   async run<T>(
     key: string | null,
