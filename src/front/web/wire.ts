@@ -72,7 +72,7 @@ export interface TaskRow {
   readonly costUsd: number;
   /** The same as text: `$0.0123`, `≥$0.0123`, `~$0.0123`, or `?`. */
   readonly cost: string;
-  /** What a task at work does now; null for other tasks, or if it does nothing that lasts. */
+  /** The present activity of a task at work; null for other tasks, or if it does nothing that lasts. */
   readonly doing: { readonly kind: SpanKind; readonly detail: string } | null;
   /** The ids of its open questions. */
   readonly questions: readonly string[];
@@ -106,7 +106,7 @@ export interface ClosedQuestion {
   readonly task: string;
   /** The outcome as the terminal says it, such as `answered: yes` or `withdrawn: its task has ended`. */
   readonly outcome: string;
-  /** Null if it was withdrawn without an answer. */
+  /** The source of the answer; null: the question was withdrawn without one. */
   readonly by: AnsweredBy | null;
   /** The `client` of the page that answered; null if a terminal, an editor or nobody did. */
   readonly client: string | null;
@@ -189,7 +189,7 @@ export interface DiffReply {
   readonly files: readonly DiffFile[];
   /** True if the changes have landed in the files of the user, from the workspace of the task. */
   readonly hasLanded: boolean;
-  /** What is left out and why, or why there is nothing to show; null if the changes are complete. */
+  /** The reason why something or everything is missing; null if the changes are complete. */
   readonly note: string | null;
 }
 
@@ -203,7 +203,7 @@ export interface DiffFile {
   readonly deleted: number;
   /** Empty for a binary file. */
   readonly hunks: readonly DiffHunk[];
-  /** Why there are no hunks, or what they leave out; null if they are complete. */
+  /** The reason why hunks are missing; null if they are complete. */
   readonly note: string | null;
 }
 
@@ -263,7 +263,7 @@ export interface UsagePoint {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
-  /** Null if the price is not known. */
+  /** The cost in USD; null: the price is not known. */
   readonly costUsd: number | null;
   readonly isEstimated: boolean;
 }
@@ -272,7 +272,7 @@ export interface UsagePoint {
 export interface SearchReply {
   /** The newest task first, one for each task. */
   readonly hits: readonly SearchHit[];
-  /** What was left out, such as tasks that were not searched; null if the search was complete. */
+  /** The reason why the search is not complete; null if it is. */
   readonly note: string | null;
 }
 
@@ -331,7 +331,7 @@ export interface TaskActionRequest {
 
 /** The reply of every POST except `start`. */
 export interface DoneReply {
-  /** What has happened, for people. */
+  /** The outcome, for people. */
   readonly text: string;
 }
 
@@ -351,7 +351,7 @@ export interface AnswerQuestionBody {
 /** The answer that leaves a question waiting. */
 export const LATER = 'later';
 
-/** What a new task can be. */
+/** The choices for a new task. */
 export interface StartForm {
   /** The directory in which it works. */
   readonly cwd: string;
