@@ -70,15 +70,19 @@ export class TaskActions {
     }
     const { root } = tasks.state(task).spec;
     const before = this.#answering.get(root) ?? Promise.resolve();
-    const given = before.then(() => this.#giveAnswer(question, request));
+    const given = before.then(async () => {
+      if (client !== null) questions.noteAnswer(question, client);
+      try {
+        return await this.#giveAnswer(question, request);
+      } catch (thrown) {
+        if (client !== null) questions.forgetAnswer(question, client);
+        throw thrown;
+      }
+    });
     const settled = given.catch(() => {});
     this.#answering.set(root, settled);
-    if (client !== null) questions.noteAnswer(question, client);
     try {
       return { text: await given };
-    } catch (thrown) {
-      if (client !== null) questions.forgetAnswer(question, client);
-      throw thrown;
     } finally {
       if (this.#answering.get(root) === settled) this.#answering.delete(root);
     }
