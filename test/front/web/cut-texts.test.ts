@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cutEvent, findText } from '../../../src/front/web/cut-texts.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDiff } from '../../../src/front/web/diff-files.ts';
 import { formatDiff } from '../../../src/workspaces/format-diff.ts';
