@@ -8,7 +8,7 @@ import {
 } from '../../src/front/web/wire.ts';
 import { getJson, post, send } from '../front/web/client.ts';
 import { waitUntilPasses } from '../wait-until-passes.ts';
-import { clean, delegate, delegating, listed, tasks } from './tasks.ts';
+import { clean, delegate, delegating, listed, statuses, tasks } from './tasks.ts';
 import { Follower, killServer, startWebServer } from './web-server.ts';
 import { bash, callsInTurn, openWorld } from './world.ts';
 
@@ -86,10 +86,11 @@ describe('the page', () => {
 
   it('lets the first of two pages and a terminal answer a question, and tells the others', async () => {
     await using world = await openWorld({ script: callsInTurn([bash('touch made')]) });
-    const server = await startWebServer(world);
+    const [server, worker] = [await startWebServer(world), await startWebServer(world)];
     const followers = [new Follower(), new Follower()];
     for (const follower of followers) await follower.connect(server);
-    const run = world.start(['-p', 'go', '--on-ask', 'wait']);
+    // The task works in the process of another server.
+    expect((await post(worker, API_PATHS.start, { prompt: 'go' })).status).toBe(200);
     await waitUntilPasses(() =>
       expect(followers.map(({ questions }) => questions.size)).toEqual([1, 1]),
     );
@@ -114,7 +115,7 @@ describe('the page', () => {
         [1, 2].map(() => [{ id, task, outcome: 'answered: yes', client: winner }]),
       ),
     );
-    expect((await run.finished).code).toBe(0);
+    await waitUntilPasses(async () => expect(await statuses(world)).toEqual(['completed']));
     for (const { stream } of followers) stream?.cut();
   });
 
