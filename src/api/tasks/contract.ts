@@ -1,7 +1,7 @@
 import type { BoardFinding } from '../../protocol/board.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
-import type { TaskOwner, TaskSummary } from '../../store/task-store.ts';
+import type { ListTasksOptions, LogTail, TaskOwner, TaskSummary } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { DeletedTask } from './delete-tasks.ts';
 import type { AtifTrajectory } from '../../report/atif-format.ts';
@@ -11,6 +11,7 @@ import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { StoredWorkspaces } from '../workspaces/contract.ts';
 import type { WorkspaceSummary } from '../../workspaces/landing-state.ts';
 import type { TaskContext } from './task-context.ts';
+import type { TaskDiff } from './task-diff.ts';
 import type { SentTrace } from './task-trace.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { AnswerOutcome, AskedQuestion } from './questions.ts';
@@ -49,7 +50,7 @@ export interface TasksOptions {
  */
 export interface Tasks {
   /** Lists all tasks, the newest first. */
-  list(): readonly TaskSummary[];
+  list(options?: ListTasksOptions): readonly TaskSummary[];
   /** Reports the tokens and costs of all tasks, or of one task with its descendants, from the ledgers of their logs. */
   usage(query: UsageQuery): Promise<UsageReport>;
   /**
@@ -64,6 +65,12 @@ export interface Tasks {
    * event.
    */
   report(id: string, visit?: (event: TaskEvent) => void): Promise<TreeReport>;
+  /** Reports at most `maxTasks` tasks of a tree, with pauses for other work. */
+  boundedReport(id: string, maxTasks: number): Promise<TreeReport>;
+  /**
+   * Returns the files that a task has changed as a unified diff, without secrets, of at most `maxLength` UTF-16 units.
+   */
+  diff(id: string, maxLength: number): Promise<TaskDiff>;
   /**
    * Returns the content of the request of a turn; null means the newest request. Throws `NOT_FOUND` if there is no such
    * turn.
@@ -73,6 +80,8 @@ export interface Tasks {
   board(id: string): Promise<readonly BoardFinding[]>;
   /** Reads the events of a task from number `fromSeq` on. Default: from the first event. */
   events(id: string, fromSeq?: number): AsyncIterable<TaskEvent>;
+  /** Follows the log of a task, for a caller that knows when it may have grown. */
+  tail(id: string): LogTail;
   /**
    * Follows a task with its descendants until the task has ended or has lost its owner. With null, follows all running
    * and new tasks until `signal` aborts. If the data directory was missing or empty, and `create` is not set, no task

@@ -1,6 +1,6 @@
 import { ACP_CLIENT_NAMES } from './acp-clients.ts';
 
-/** The flags of the commands for MCP servers, and of those that serve other programs. */
+/** The flags of the commands for MCP servers, and of those that serve other programs and the page. */
 export const SERVER_FLAGS = {
   'print-config': {
     value: 'CLIENT',
@@ -12,6 +12,20 @@ export const SERVER_FLAGS = {
   http: {
     value: '[HOST:]PORT',
     help: 'serve over HTTP, on 127.0.0.1 by default; port 0: a free port',
+  },
+  port: {
+    value: 'PORT',
+    help: 'the port of the page; 0: a free port; default: 7373 or the next one that is free',
+  },
+  host: { value: 'HOST', help: 'the address of the page, which must be one of this machine alone' },
+  notify: {
+    value: 'URL',
+    help: 'where to send a notification when a question begins to wait: JSON, or with ntfy+https://… a text for ntfy',
+  },
+  export: {
+    value: 'DIR',
+    help: 'write the page with the task and all below it to this directory instead, without secrets',
+    path: 'directories',
   },
   'bearer-token-file': {
     value: 'FILE',

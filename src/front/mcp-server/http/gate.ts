@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { createHash, timingSafeEqual } from 'node:crypto';
 import {
   hostHeaderValidationResponse,
   localhostAllowedHostnames,
@@ -10,6 +9,7 @@ import {
   requireBearerAuth,
 } from '@modelcontextprotocol/server';
 import { toUrlHost, type HttpAddress } from '../../../sys/http/http-address.ts';
+import { isSameToken } from '../../../sys/http/same-token.ts';
 
 /** The only path of the server. */
 export const MCP_PATH = '/mcp';
@@ -48,12 +48,6 @@ export function createGate(address: HttpAddress, token: string): Gate {
     const auth = await requireToken(request);
     return auth instanceof Response ? auth : null;
   };
-}
-
-/** Compares two tokens in a time that does not depend on where they differ, nor on their lengths. */
-function isSameToken(a: string, b: string): boolean {
-  const [left, right] = [a, b].map((text) => createHash('sha256').update(text).digest());
-  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
 }
 
 /**

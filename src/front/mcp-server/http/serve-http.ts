@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   createMcpHandler,
   isJsonContentType,
@@ -9,13 +8,14 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Session } from '../../../api/index.ts';
 import { onAbort } from '../../../base/async.ts';
-import { errorMessage, MusterError, systemErrorCode } from '../../../base/errors.ts';
+import { errorMessage } from '../../../base/errors.ts';
 import { isLoopback, toUrlHost, type HttpAddress } from '../../../sys/http/http-address.ts';
+import { listen } from '../../../sys/http/listen.ts';
+import { sendResponse, toWebRequest } from '../../../sys/http/node-exchange.ts';
 import { createTaskServer, type TaskServerOptions } from '../create-server.ts';
 import { createServedClient } from '../served-client.ts';
 import { ClientSessions } from './client-sessions.ts';
 import { createGate, MCP_PATH } from './gate.ts';
-import { sendResponse, toWebRequest } from './node-exchange.ts';
 import { refuse } from './refuse.ts';
 
 export interface ServeHttpOptions extends TaskServerOptions {
@@ -85,7 +85,7 @@ export async function serveTasksOverHttp(
     );
   }
   try {
-    const port = await listen(server, address);
+    const port = await listen(server, address, '--http');
     onListening(`http://${toUrlHost(address.host)}:${port}${MCP_PATH}`);
     await new Promise<void>((resolve) => {
       onAbort(signal, resolve);
@@ -134,19 +134,4 @@ async function exchange(
     if (outgoing.headersSent) outgoing.destroy();
     else await send(refuse(400, 'The request could not be read.'));
   }
-}
-
-/** Resolves to the port on which the server listens. */
-async function listen(server: Server, { host, port }: HttpAddress): Promise<number> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
-  } catch (thrown) {
-    const code = systemErrorCode(thrown) ?? errorMessage(thrown);
-    const message = `--http: the address ${toUrlHost(host)}:${port} cannot be used (${code}); end the program that uses it, or name another port`;
-    throw new MusterError('CONFLICT', message, { cause: thrown });
-  }
-  return (server.address() as AddressInfo).port;
 }
