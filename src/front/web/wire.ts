@@ -4,7 +4,7 @@
  */
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import type { AnsweredBy, Question } from '../../protocol/question.ts';
+import type { Question } from '../../protocol/question.ts';
 import type { ResultEnvelope, TaskStatus } from '../../protocol/result.ts';
 import type { LandingState } from '../../protocol/workspace.ts';
 import type { SpanKind } from '../../report/span.ts';
@@ -61,8 +61,9 @@ export interface TaskRow {
   readonly created: number;
   /** Milliseconds since the epoch; null while the task has not ended. */
   readonly ended: number | null;
+  /** The number of complete answers. */
   readonly turns: number;
-  /** The number of tool calls; null if an older version has written the index of this task. */
+  /** The number of tool calls; null if the server has not seen the task at work (`TaskReport.toolCalls` has it). */
   readonly calls: number | null;
   /** Input that was not read from a cache, plus output, with estimates. */
   readonly paidTokens: number;
@@ -106,8 +107,6 @@ export interface ClosedQuestion {
   readonly task: string;
   /** The outcome as the terminal says it, such as `answered: yes` or `withdrawn: its task has ended`. */
   readonly outcome: string;
-  /** The source of the answer; null: the question was withdrawn without one. */
-  readonly by: AnsweredBy | null;
   /** The `client` of the page that answered; null if a terminal, an editor or nobody did. */
   readonly client: string | null;
 }

@@ -1,0 +1,105 @@
+import { PageError, type StreamState } from './page-source.ts';
+
+/** The waits before the next attempts to connect, in milliseconds; the last one repeats. */
+const RETRY_MS = [200, 500, 1_000, 2_000, 5_000];
+
+/** A message of a stream, with the parsed data. */
+export interface StreamMessage<N extends string> {
+  readonly name: N;
+  readonly data: unknown;
+}
+
+/** A stream of events of the server. */
+export interface StreamOptions<N extends string> {
+  /** The address after the message with the id `after`; null: from the beginning of the stream. */
+  readonly address: (after: string | null) => string;
+  readonly names: readonly N[];
+  /** The id of the last message that the page has already; null: none. */
+  readonly after: string | null;
+  readonly receive: (message: StreamMessage<N>) => void;
+  readonly state: (state: StreamState) => void;
+}
+
+/**
+ * Receives a stream, and connects again after each interruption from the last message on. It ends if the server refuses
+ * the page, or when the returned function is called.
+ */
+export function openEventStream<N extends string>(options: StreamOptions<N>): () => void {
+  const { address, names, receive, state } = options;
+  let { after } = options;
+  let failures = 0;
+  let source: EventSource | null = null;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let isEnded = false;
+
+  const connect = (): void => {
+    timer = null;
+    const stream = new EventSource(address(after));
+    source = stream;
+    stream.addEventListener('open', () => {
+      failures = 0;
+      state({ kind: 'open' });
+    });
+    for (const name of names) {
+      stream.addEventListener(name, (event: MessageEvent<string>) => {
+        if (event.lastEventId !== '') after = event.lastEventId;
+        receive({ name, data: JSON.parse(event.data) });
+      });
+    }
+    stream.addEventListener('error', () => {
+      // The browser would connect again by itself, but only after some failures, and with the first address.
+      stream.close();
+      if (!isEnded) void retry();
+    });
+  };
+
+  const retry = async (): Promise<void> => {
+    failures += 1;
+    const reason = failures === 1 ? null : await findRefusal(address(after));
+    if (isEnded) return;
+    if (reason !== null) {
+      state({ kind: 'refused', reason });
+      return;
+    }
+    state({ kind: 'broken' });
+    const wait = RETRY_MS[Math.min(failures, RETRY_MS.length) - 1];
+    timer = setTimeout(connect, wait);
+  };
+
+  connect();
+  return () => {
+    isEnded = true;
+    source?.close();
+    if (timer !== null) clearTimeout(timer);
+  };
+}
+
+/** Asks the server why a stream fails, which an EventSource does not say; null if it can be tried again. */
+async function findRefusal(address: string): Promise<string | null> {
+  const stop = new AbortController();
+  try {
+    const response = await fetch(address, { signal: stop.signal, cache: 'no-store' });
+    if (response.ok || response.status >= 500 || response.status === 429) return null;
+    return (await readRefusal(response)).message;
+  } catch {
+    // There is no server at present, and the stream is tried again.
+    return null;
+  } finally {
+    stop.abort();
+  }
+}
+
+/** Reads why the server has refused a request. */
+export async function readRefusal(response: Response): Promise<PageError> {
+  const body: unknown = await response.json().catch(() => null);
+  const message =
+    typeof body === 'object' &&
+    body !== null &&
+    'error' in body &&
+    typeof body.error === 'object' &&
+    body.error !== null &&
+    'message' in body.error
+      ? String(body.error.message)
+      : `the server answered with ${response.status}`;
+  return new PageError(message, response.status);
+}
