@@ -1,7 +1,12 @@
 import type { BoardFinding } from '../../protocol/board.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
-import type { TaskOwner, TaskSummary } from '../../store/task-store.ts';
+import type {
+  ListTasksOptions,
+  LogTail,
+  TaskOwner,
+  TaskSummary,
+} from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { DeletedTask } from './delete-tasks.ts';
 import type { AtifTrajectory } from '../../report/atif-format.ts';
@@ -49,7 +54,7 @@ export interface TasksOptions {
  */
 export interface Tasks {
   /** Lists all tasks, the newest first. */
-  list(): readonly TaskSummary[];
+  list(options?: ListTasksOptions): readonly TaskSummary[];
   /** Reports the tokens and costs of all tasks, or of one task with its descendants, from the ledgers of their logs. */
   usage(query: UsageQuery): Promise<UsageReport>;
   /**
@@ -73,6 +78,8 @@ export interface Tasks {
   board(id: string): Promise<readonly BoardFinding[]>;
   /** Reads the events of a task from number `fromSeq` on. Default: from the first event. */
   events(id: string, fromSeq?: number): AsyncIterable<TaskEvent>;
+  /** Follows the log of a task, for a caller that knows when it may have grown. */
+  tail(id: string): LogTail;
   /**
    * Follows a task with its descendants until the task has ended or has lost its owner. With null, follows all running
    * and new tasks until `signal` aborts. If the data directory was missing or empty, and `create` is not set, no task

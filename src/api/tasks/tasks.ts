@@ -69,7 +69,7 @@ function createTasks(
   };
   return {
     state,
-    list: () => store.list(),
+    list: (options) => store.list(options),
     async usage(query) {
       const { usageReport } = await import('./usage-report.ts');
       const task = query.task === null ? null : store.resolveId(query.task);
@@ -104,6 +104,7 @@ function createTasks(
       return readTaskBoard(store, store.resolveId(prefix));
     },
     events: (prefix, fromSeq = 0) => store.streamEvents(store.resolveId(prefix), fromSeq),
+    tail: (prefix) => store.openTail(store.resolveId(prefix)),
     async watch(prefix, options) {
       const { watchTasks } = await import('./watch-tasks.ts');
       const id = prefix === null ? null : store.resolveId(prefix);

@@ -53,6 +53,7 @@ import {
   marketplaceRemoveCommand,
   marketplaceUpdateCommand,
 } from './commands/plugin/marketplace.ts';
+import { webCommand } from './commands/web.ts';
 import { loginCommand } from './commands/keys/login.ts';
 import { logoutCommand } from './commands/keys/logout.ts';
 import { modelsCommand } from './commands/models.ts';
@@ -101,6 +102,7 @@ export const CLI_COMMANDS: readonly Command[] = [
   tasksPruneCommand,
   runCommand,
   usageCommand,
+  webCommand,
   trustListCommand,
   trustAddCommand,
   trustRevokeCommand,

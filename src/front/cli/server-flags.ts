@@ -1,6 +1,6 @@
 import { ACP_CLIENT_NAMES } from './acp-clients.ts';
 
-/** The flags of the commands for MCP servers, and of those that serve other programs. */
+/** The flags of the commands for MCP servers, and of those that serve other programs and the page. */
 export const SERVER_FLAGS = {
   'print-config': {
     value: 'CLIENT',
@@ -13,6 +13,11 @@ export const SERVER_FLAGS = {
     value: '[HOST:]PORT',
     help: 'serve over HTTP, on 127.0.0.1 by default; port 0: a free port',
   },
+  port: {
+    value: 'PORT',
+    help: 'the port of the page; 0: a free port; default: 7373 or the next one that is free',
+  },
+  host: { value: 'HOST', help: 'the address of the page, which must be one of this machine alone' },
   'bearer-token-file': {
     value: 'FILE',
     help: 'the file with the token that clients must send',
