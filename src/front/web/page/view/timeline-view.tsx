@@ -92,7 +92,7 @@ function Axis({ from, to, zoom }: TimeScale & { readonly zoom: number }) {
       <div class="axis" aria-hidden="true">
         {axisMarks(length, 5 * zoom).map((ms) => (
           <span key={ms} style={{ insetInlineStart: `${(ms * 100) / length}%` }}>
-            {formatDuration(ms)}
+            {ms === 0 ? '0' : formatDuration(ms)}
           </span>
         ))}
       </div>

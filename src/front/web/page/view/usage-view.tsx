@@ -131,7 +131,7 @@ function StepChart({ title, steps, scale, lines, format }: StepChartProps) {
           ))}
         </svg>
         <div class="marks" aria-hidden="true">
-          {marks.map((mark) => (
+          {marks.slice(1).map((mark) => (
             <span
               key={mark}
               style={{ insetBlockEnd: `${(100 * mark) / Math.max(top, Number.MIN_VALUE)}%` }}
