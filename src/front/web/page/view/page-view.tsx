@@ -109,7 +109,7 @@ export function PageView({ store }: { readonly store: PageStore }) {
 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || dialog !== null) return;
+      if (event.defaultPrevented || dialog !== null || isAwaitingFocus) return;
       if (event.key === 'Escape') {
         goBack(route, go);
         return;
@@ -138,7 +138,8 @@ export function PageView({ store }: { readonly store: PageStore }) {
     lastView.current = route.view;
     lastTask.current = task;
     // A new view begins at its heading, so that a screen reader says where it is.
-    if (isNew) focusHeading();
+    if (isNew || wantedFocus !== null) focusElement(wantedFocus ?? 'main h1');
+    wantedFocus = null;
   }, [route]);
 
   return (
@@ -176,12 +177,20 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, textarea, select') !== null;
 }
 
-function focusHeading(): void {
-  document.querySelector<HTMLElement>('main h1')?.focus();
-}
+/** The number of pictures for which an element is awaited. */
+const MAX_PICTURES = 60;
+/** True while an element is awaited: what is typed then is meant for it, and must not call actions. */
+let isAwaitingFocus = false;
 
-function focusElement(selector: string): void {
-  document.querySelector<HTMLElement>(selector)?.focus();
+/** The element that gets the focus in the next view; null: its heading. */
+let wantedFocus: string | null = null;
+
+/** Focuses an element, as soon as it is there. */
+function focusElement(selector: string, pictures = 0): void {
+  const element = document.querySelector<HTMLElement>(selector);
+  isAwaitingFocus = element === null && pictures < MAX_PICTURES;
+  if (element !== null) element.focus();
+  else if (isAwaitingFocus) requestAnimationFrame(() => focusElement(selector, pictures + 1));
 }
 
 const TREE_STOP = '[role=treeitem][tabindex="0"]';
@@ -207,27 +216,34 @@ function callKeyAction(action: KeyAction, task: string | null, context: PageCont
       (thrown: unknown) => notify(thrown instanceof Error ? thrown.message : String(thrown), 'bad'),
     );
   };
-  const showTask = (then: () => void): void => {
-    if (task !== null) go({ view: 'tasks', task, tab: 'transcript' });
-    // The field is there after the next picture.
-    setTimeout(then, 50);
+  /** Shows a view unless it is shown already, and focuses an element of it. */
+  const focusIn = (view: PageRoute, selector: string): void => {
+    const { route } = context;
+    const isShown =
+      view.view === route.view &&
+      (view.view !== 'tasks' ||
+        (route.view === 'tasks' && (view.task ?? route.task) === route.task));
+    if (isShown) {
+      focusElement(selector);
+      return;
+    }
+    wantedFocus = selector;
+    isAwaitingFocus = true;
+    go(view);
   };
+  const tasks: PageRoute = { view: 'tasks', task: null, tab: 'transcript' };
   switch (action) {
     case 'search':
-      if (document.querySelector('#search') === null)
-        go({ view: 'tasks', task: null, tab: 'transcript' });
-      setTimeout(() => focusElement('#search'), 50);
+      focusIn(tasks, '#search');
       return;
     case 'help':
       open({ kind: 'help' });
       return;
     case 'tasks':
-      go({ view: 'tasks', task: null, tab: 'transcript' });
+      go(tasks);
       return;
     case 'tree':
-      if (document.querySelector(TREE_STOP) === null)
-        go({ view: 'tasks', task: null, tab: 'transcript' });
-      setTimeout(() => focusElement(TREE_STOP), 50);
+      focusIn(tasks, TREE_STOP);
       return;
     default:
       break;
@@ -247,12 +263,12 @@ function callKeyAction(action: KeyAction, task: string | null, context: PageCont
       go({ view: 'compare', left: null, right: null });
       return;
     case 'answer':
-      if (row !== undefined && row.questions.length > 0)
-        showTask(() => focusElement('.question button'));
-      else {
-        go({ view: 'questions' });
-        setTimeout(() => focusElement('.question button'), 50);
-      }
+      focusIn(
+        row !== undefined && row.questions.length > 0
+          ? { view: 'tasks', task: row.id, tab: 'transcript' }
+          : { view: 'questions' },
+        '.question .answers button',
+      );
       return;
     default:
       break;
@@ -263,7 +279,7 @@ function callKeyAction(action: KeyAction, task: string | null, context: PageCont
   }
   switch (action) {
     case 'message':
-      showTask(() => focusElement('#message-text'));
+      focusIn({ view: 'tasks', task, tab: 'transcript' }, '#message-text');
       return;
     case 'stop':
       if (isActiveTask(row)) open({ kind: 'stop', task });
