@@ -18,6 +18,8 @@ export interface TreeReport {
   readonly to: number;
   readonly reported: UsageTotal;
   readonly estimated: UsageTotal;
+  /** The number of known tasks that were not read because of `TreeReportOptions.maxTasks`. Absent if all were read. */
+  readonly omitted?: number;
 }
 
 /** One task in the report of a tree. */
@@ -45,13 +47,46 @@ export interface LogSource {
 export function createTreeReport(
   source: LogSource,
   id: string,
-  { now, visit = () => {}, landingOf = () => 'gone' }: TreeReportOptions,
+  options: TreeReportOptions,
 ): TreeReport {
+  const reading = readTree(source, id, options);
+  for (let step = reading.next(); ; step = reading.next()) {
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The maximum time of reading without a pause for other work. */
+const SLICE_MS = 15;
+
+/** Does the same as `createTreeReport`, with pauses for other work. */
+export async function createTreeReportInSlices(
+  source: LogSource,
+  id: string,
+  options: TreeReportOptions,
+): Promise<TreeReport> {
+  const reading = readTree(source, id, options);
+  let sliceEnds = performance.now() + SLICE_MS;
+  for (let step = reading.next(); ; step = reading.next()) {
+    if (step.done === true) return step.value;
+    if (performance.now() < sliceEnds) continue;
+    await new Promise(setImmediate);
+    sliceEnds = performance.now() + SLICE_MS;
+  }
+}
+
+/** Reads a tree, with a pause after each task. */
+function* readTree(
+  source: LogSource,
+  id: string,
+  { now, visit = () => {}, landingOf = () => 'gone', maxTasks = Infinity }: TreeReportOptions,
+): Generator<void, TreeReport, undefined> {
   const rows: TreeRow[] = [];
   const times = new TreeClock();
   const seen = new Set<string>();
   const stack = [{ id, level: 0 }];
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+  while (rows.length < maxTasks) {
+    const next = stack.pop();
+    if (next === undefined) break;
     // Show each log once, because damaged logs may name each other as children.
     if (seen.has(next.id)) continue;
     seen.add(next.id);
@@ -64,8 +99,11 @@ export function createTreeReport(
     for (const child of row.report?.receipt.children.toReversed() ?? []) {
       stack.push({ id: child, level });
     }
+    yield;
   }
-  return { rows, ...sumReports(rows.flatMap(({ report }) => report ?? [])) };
+  const omitted = new Set(stack.map((each) => each.id).filter((each) => !seen.has(each))).size;
+  const sums = sumReports(rows.flatMap(({ report }) => report ?? []));
+  return { rows, ...sums, ...(omitted === 0 ? {} : { omitted }) };
 }
 
 export interface TreeReportOptions {
@@ -75,6 +113,8 @@ export interface TreeReportOptions {
   readonly visit?: (event: TaskEvent) => void;
   /** Returns what has become of the changes in the workspace of a task. Default: there are no workspaces any more. */
   readonly landingOf?: (id: string) => LandingState;
+  /** The maximum number of tasks that are read, the task itself included. Default: all. */
+  readonly maxTasks?: number;
 }
 
 const WITHOUT_SPECIFICATION = 'its specification (task.created) is missing or damaged in its log';
@@ -82,7 +122,12 @@ const WITHOUT_SPECIFICATION = 'its specification (task.created) is missing or da
 function createRow(
   source: LogSource,
   { id, level }: { readonly id: string; readonly level: number },
-  { now, visit, landingOf, times }: Required<TreeReportOptions> & { readonly times: TreeClock },
+  {
+    now,
+    visit,
+    landingOf,
+    times,
+  }: Required<Omit<TreeReportOptions, 'maxTasks'>> & { readonly times: TreeClock },
 ): TreeRow {
   const scan = (each: (event: TaskEvent) => void) => {
     const log = times.log(id);

@@ -1,12 +1,7 @@
 import type { BoardFinding } from '../../protocol/board.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
-import type {
-  ListTasksOptions,
-  LogTail,
-  TaskOwner,
-  TaskSummary,
-} from '../../store/task-store.ts';
+import type { ListTasksOptions, LogTail, TaskOwner, TaskSummary } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { DeletedTask } from './delete-tasks.ts';
 import type { AtifTrajectory } from '../../report/atif-format.ts';
@@ -16,6 +11,7 @@ import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { StoredWorkspaces } from '../workspaces/contract.ts';
 import type { WorkspaceSummary } from '../../workspaces/landing-state.ts';
 import type { TaskContext } from './task-context.ts';
+import type { TaskDiff } from './task-diff.ts';
 import type { SentTrace } from './task-trace.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { AnswerOutcome, AskedQuestion } from './questions.ts';
@@ -69,6 +65,12 @@ export interface Tasks {
    * event.
    */
   report(id: string, visit?: (event: TaskEvent) => void): Promise<TreeReport>;
+  /** Reports at most `maxTasks` tasks of a tree, with pauses for other work. */
+  boundedReport(id: string, maxTasks: number): Promise<TreeReport>;
+  /**
+   * Returns the files that a task has changed as a unified diff, without secrets, of at most `maxLength` UTF-16 units.
+   */
+  diff(id: string, maxLength: number): Promise<TaskDiff>;
   /**
    * Returns the content of the request of a turn; null means the newest request. Throws `NOT_FOUND` if there is no such
    * turn.

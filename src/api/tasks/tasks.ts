@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
 import { dataDirectory } from '../../config/paths.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
@@ -67,6 +68,10 @@ function createTasks(
     if (task.end === null && !isOwned && task.status !== 'parked') task.status = 'interrupted';
     return task;
   };
+  const logs = {
+    scan: (task: string, each: (event: TaskEvent) => void) => void store.scan(task, each),
+    isOwned: (task: string) => store.getOwner(task) !== null,
+  };
   return {
     state,
     list: (options) => store.list(options),
@@ -84,14 +89,23 @@ function createTasks(
       const { createTreeReport } = await import('../../report/tree-report.ts');
       // `state` throws an error that names the damage if the log has lost its beginning.
       const { id } = state(prefix).spec;
-      const source = {
-        scan: (task: string, each: (event: TaskEvent) => void) => void store.scan(task, each),
-        isOwned: (task: string) => store.getOwner(task) !== null,
-      };
-      return createTreeReport(source, id, {
-        now: Date.now(),
-        landingOf: await openLandingStates(dataDir),
-        ...(visit === undefined ? {} : { visit }),
+      const now = Date.now();
+      const landingOf = await openLandingStates(dataDir);
+      return createTreeReport(logs, id, { now, landingOf, ...dropMissing({ visit }) });
+    },
+    async boundedReport(prefix, maxTasks) {
+      const { createTreeReportInSlices } = await import('../../report/tree-report.ts');
+      const landingOf = await openLandingStates(dataDir);
+      const options = { now: Date.now(), landingOf, maxTasks };
+      return createTreeReportInSlices(logs, store.resolveId(prefix), options);
+    },
+    async diff(prefix, maxLength) {
+      const { readTaskDiff } = await import('./task-diff.ts');
+      const { createEnvironmentRedactor } = await import('../setup/secrets.ts');
+      return readTaskDiff(taskDirectory, state(prefix), {
+        maxLength,
+        redact: createEnvironmentRedactor(environment),
+        openWorkspaces: () => workspaces.open(new AbortController().signal),
       });
     },
     async context(prefix, turn) {

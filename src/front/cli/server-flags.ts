@@ -18,6 +18,15 @@ export const SERVER_FLAGS = {
     help: 'the port of the page; 0: a free port; default: 7373 or the next one that is free',
   },
   host: { value: 'HOST', help: 'the address of the page, which must be one of this machine alone' },
+  notify: {
+    value: 'URL',
+    help: 'where to send a notification when a question begins to wait: JSON, or with ntfy+https://… a text for ntfy',
+  },
+  export: {
+    value: 'DIR',
+    help: 'write the page with the task and all below it to this directory instead, without secrets',
+    path: 'directories',
+  },
   'bearer-token-file': {
     value: 'FILE',
     help: 'the file with the token that clients must send',

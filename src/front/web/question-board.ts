@@ -16,8 +16,8 @@ export class QuestionBoard {
   readonly #options: QuestionBoardOptions;
   readonly #open = new Map<string, WebQuestion>();
   readonly #putOff = new Set<string>();
-  /** The pages that have answered, by the ids of questions whose end has not been reported yet. */
-  readonly #answering = new Map<string, string>();
+  /** The pages that are answering or have answered, the first one first, by the ids of questions that are reported as open. */
+  readonly #answering = new Map<string, readonly string[]>();
 
   constructor(options: QuestionBoardOptions) {
     this.#options = options;
@@ -72,14 +72,16 @@ export class QuestionBoard {
     this.#options.ring.add('question', now);
   }
 
-  /** Notes which page is answering a question, so that its end names that page. */
+  /** Notes which page is answering a question, so that its end names that page. Answers must be given one after the other. */
   noteAnswer(id: string, client: string): void {
-    if (this.#open.has(id)) this.#answering.set(id, client);
+    if (this.#open.has(id)) this.#answering.set(id, [...(this.#answering.get(id) ?? []), client]);
   }
 
   /** Forgets that a page was answering, because its answer has not counted. */
   forgetAnswer(id: string, client: string): void {
-    if (this.#answering.get(id) === client) this.#answering.delete(id);
+    const others = this.#answering.get(id)?.filter((each) => each !== client) ?? [];
+    if (others.length === 0) this.#answering.delete(id);
+    else this.#answering.set(id, others);
   }
 
   #describe({ question, askedAt, pid }: AskedQuestion): WebQuestion {
@@ -92,7 +94,7 @@ export class QuestionBoard {
   }
 
   #describeEnd(id: string, task: string): ClosedQuestion {
-    const client = this.#answering.get(id) ?? null;
+    const client = this.#answering.get(id)?.[0] ?? null;
     this.#answering.delete(id);
     return { id, task, outcome: this.#readOutcome(id, task) ?? 'withdrawn', client };
   }

@@ -1,6 +1,7 @@
 import { Hono, type Context } from 'hono';
 import type { Tasks } from '../../api/index.ts';
 import { isId } from '../../base/ids.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { MusterError } from '../../base/errors.ts';
 import { findText } from './cut-texts.ts';
 import {
@@ -11,13 +12,33 @@ import {
 import { streamLog } from './log-stream.ts';
 import type { OverviewFeed } from './overview-feed.ts';
 import { readPageFile } from './page-files.ts';
+import { readBody, readField, requireField } from './request-body.ts';
 import { jsonResponse, refusal } from './responses.ts';
-import { API_PATHS, eventsPath, MAX_TEXT, textPath, type TextPiece } from './wire.ts';
+import type { TaskActions } from './task-actions.ts';
+import { readDiff, readReport } from './task-replies.ts';
+import { TaskSearch } from './task-search.ts';
+import { compareTrees, toTimeline, toUsage } from './tree-replies.ts';
+import {
+  actionPath,
+  answerPath,
+  API_PATHS,
+  diffPath,
+  eventsPath,
+  MAX_TEXT,
+  MAX_TREE_TASKS,
+  reportPath,
+  textPath,
+  timelinePath,
+  usagePath,
+  type TaskAction,
+  type TextPiece,
+} from './wire.ts';
 
 /** The parts of the server that answer requests. */
 export interface WebParts {
   readonly tasks: Tasks;
   readonly feed: OverviewFeed;
+  readonly actions: TaskActions;
   /** The directory with the files of the page. */
   readonly pageDirectory: URL;
   readonly onNotice: (line: string) => void;
@@ -29,15 +50,16 @@ export interface Connection {
   readonly disconnect: () => void;
 }
 
+type WebRoutes = Hono<{ Bindings: Connection }>;
 type WebContext = Context<{ Bindings: Connection }>;
 
 /** The maximum number of streams of events at the same time, of all pages together. */
 const MAX_STREAMS = 64;
 
 /** Creates the function that answers admitted requests. Errors that it throws are those of the requests. */
-export function createRoutes(parts: WebParts): Hono<{ Bindings: Connection }> {
+export function createRoutes(parts: WebParts): WebRoutes {
   const { tasks, feed } = parts;
-  const app = new Hono<{ Bindings: Connection }>();
+  const app: WebRoutes = new Hono();
   const streams = new StreamCounter(parts);
   app.get(API_PATHS.overview, async (c) => await jsonResponse(c.req.raw, await feed.overview()));
   app.get(API_PATHS.changes, (c) => {
@@ -54,6 +76,8 @@ export function createRoutes(parts: WebParts): Hono<{ Bindings: Connection }> {
     return streams.respond(c, (signal) => streamLog(tasks, { id, after, signal }));
   });
   app.get(TEXT_ROUTE, async (c) => await jsonResponse(c.req.raw, await readText(tasks, c)));
+  addReads(app, parts);
+  addActions(app, parts.actions);
   app.get('/', (c) => sendPageFile('index.html', parts, c));
   app.get('/*', (c) => sendPageFile(c.req.path.slice(1), parts, c));
   app.notFound((c) => refusal(404, `there is nothing at ${c.req.path}`));
@@ -61,6 +85,77 @@ export function createRoutes(parts: WebParts): Hono<{ Bindings: Connection }> {
     throw thrown;
   });
   return app;
+}
+
+/** Adds the requests for what the logs of tasks say. */
+function addReads(app: WebRoutes, { tasks, feed }: WebParts): void {
+  const search = new TaskSearch(tasks);
+  const readTree = (id: string) => tasks.boundedReport(id, MAX_TREE_TASKS);
+  app.get(reportPath(':id'), async (c) =>
+    jsonResponse(c.req.raw, await readReport(tasks, readTaskId(c))),
+  );
+  app.get(diffPath(':id'), async (c) =>
+    jsonResponse(c.req.raw, await readDiff(tasks, readTaskId(c))),
+  );
+  app.get(timelinePath(':id'), async (c) =>
+    jsonResponse(c.req.raw, toTimeline(await readTree(readTaskId(c)))),
+  );
+  app.get(usagePath(':id'), async (c) =>
+    jsonResponse(c.req.raw, toUsage(await readTree(readTaskId(c)))),
+  );
+  app.get(API_PATHS.compare, async (c) => {
+    const [left, right] = ['left', 'right'].map((side) => checkId(c.req.query(side) ?? ''));
+    const trees = [await readTree(left ?? ''), await readTree(right ?? '')] as const;
+    return jsonResponse(c.req.raw, compareTrees(...trees));
+  });
+  app.get(API_PATHS.search, async (c) => {
+    const { tasks: rows } = await feed.overview();
+    return jsonResponse(
+      c.req.raw,
+      await search.find(c.req.query('q') ?? '', rows, c.req.raw.signal),
+    );
+  });
+}
+
+/** Adds the requests that change something. */
+function addActions(app: WebRoutes, actions: TaskActions): void {
+  const perform: Readonly<
+    Record<TaskAction, (id: string, text: string | null) => Promise<unknown>>
+  > = {
+    stop: (id, text) => actions.stop(id, text),
+    send: (id, text) => actions.continue(id, requireField({ text }, 'text')),
+    resume: (id, text) => actions.continue(id, text),
+    background: (id) => actions.background(id),
+  };
+  for (const [action, run] of Object.entries(perform)) {
+    app.post(actionPath(':id', action as TaskAction), async (c) => {
+      const id = readTaskId(c);
+      const text = readField(await readBody(c.req.raw), 'text');
+      return jsonResponse(c.req.raw, await run(id, text));
+    });
+  }
+  app.post(answerPath(':id', ':question'), async (c) => {
+    const id = readTaskId(c);
+    const question = c.req.param('question') ?? '';
+    if (!question.startsWith(`${id}q`)) {
+      throw new MusterError('NOT_FOUND', `task ${id} asks no question ${question}`);
+    }
+    const body = await readBody(c.req.raw);
+    const [scope, reason, plan] = ['scope', 'reason', 'plan'].map((name) => readField(body, name));
+    const answer = {
+      text: requireField(body, 'answer'),
+      client: readField(body, 'client'),
+      ...dropMissing({ scope, reason, plan }),
+    };
+    return jsonResponse(c.req.raw, await actions.answer(id, question, answer));
+  });
+  app.get(API_PATHS.start, async (c) => jsonResponse(c.req.raw, await actions.describeStart()));
+  app.post(API_PATHS.start, async (c) => {
+    const body = await readBody(c.req.raw);
+    const [agent = null, mode = null] = ['agent', 'mode'].map((name) => readField(body, name));
+    const prompt = requireField(body, 'prompt');
+    return jsonResponse(c.req.raw, await actions.start({ prompt, agent, mode }));
+  });
 }
 
 /** The path of `textPath` as a pattern. */
@@ -127,11 +222,15 @@ async function sendPageFile(
   return new Response(file.bytes, { headers: { 'content-type': file.type } });
 }
 
-/** Returns the id of a task in a path. Throws `INVALID_PARAM` for any other text. */
+/** Returns the id of a task in a path. */
 function readTaskId(c: WebContext): string {
-  const id = c.req.param('id') ?? '';
-  if (isId(id)) return id;
-  throw new MusterError('INVALID_PARAM', 'the path has no id of a task');
+  return checkId(c.req.param('id') ?? '');
+}
+
+/** Throws `INVALID_PARAM` for a text that is no id. */
+function checkId(text: string): string {
+  if (isId(text)) return text;
+  throw new MusterError('INVALID_PARAM', `${JSON.stringify(text)} is no id of a task`);
 }
 
 function readNumber(text: string, name: string): number {

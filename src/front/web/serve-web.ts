@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Tasks } from '../../api/index.ts';
+import type { Session, Tasks } from '../../api/index.ts';
 import { onAbort } from '../../base/async.ts';
 import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
 import type { HttpAddress } from '../../sys/http/http-address.ts';
@@ -11,9 +11,15 @@ import { OverviewFeed } from './overview-feed.ts';
 import { PAGE_DIRECTORY } from './page-files.ts';
 import { errorResponse, PAGE_HEADERS, refusal } from './responses.ts';
 import { createRoutes, type Connection } from './routes.ts';
+import { TaskActions } from './task-actions.ts';
+import type { WebQuestion } from './wire.ts';
 
 export interface ServeWebOptions {
   readonly tasks: Tasks;
+  /** Opens the session in which tasks start or continue that no other process works on. Called at most once. */
+  readonly openSession: () => Promise<Session>;
+  /** Called with each question that is new. */
+  readonly onAsked: (question: WebQuestion) => void;
   readonly address: HttpAddress;
   /** True if the next ports are tried when the port is in use. */
   readonly triesNextPorts: boolean;
@@ -43,12 +49,21 @@ type Answer = (request: Request, connection: Connection) => Response | Promise<R
  * address cannot be used.
  */
 export async function serveWeb(options: ServeWebOptions): Promise<void> {
-  const { tasks, address, onListening, onNotice, signal } = options;
+  const { tasks, address, onAsked, onListening, onNotice, signal } = options;
   const ending = new AbortController();
-  const feed = new OverviewFeed({ tasks, onNotice, onAsked: () => {} });
+  const feed = new OverviewFeed({ tasks, onNotice, onAsked });
+  const { questions } = feed;
+  let session: Promise<Session> | null = null;
+  const openSession = (): Promise<Session> =>
+    (session ??= options.openSession().catch((thrown: unknown) => {
+      // The configuration may be right at the next attempt.
+      session = null;
+      throw thrown;
+    }));
   const routes = createRoutes({
     tasks,
     feed,
+    actions: new TaskActions({ tasks, questions, openSession, onNotice }),
     pageDirectory: options.pageDirectory ?? PAGE_DIRECTORY,
     onNotice,
   });
