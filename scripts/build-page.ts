@@ -12,7 +12,7 @@ import { dist, root } from './bundle.ts';
 const PAGE = join(root, 'src/front/web/page');
 
 /** The oldest browsers that the page is built for. */
-const BROWSERS = ['chrome120', 'firefox121', 'safari17.4'];
+const BROWSERS = ['chrome123', 'firefox121', 'safari17.5'];
 
 /** Names of Node that the page must not use, because a browser does not have them. */
 const OF_NODE = /\bBuffer\.|\bprocess\.|["']node:/;

@@ -12,6 +12,9 @@ export async function openBrowser(): Promise<Browser> {
       '--disable-dev-shm-usage',
       '--disable-background-networking',
       '--disable-component-update',
+      '--disable-extensions',
+      '--disable-component-extensions-with-background-pages',
+      '--disable-gpu',
       '--js-flags=--expose-gc',
       '--enable-precise-memory-info',
     ],
@@ -51,11 +54,11 @@ export async function openWatchedPage(
   const page = await context.newPage();
   const strayRequests: string[] = [];
   const problems: string[] = [];
-  const { origin } = new URL(url);
+  const { origin, protocol } = new URL(url);
+  const own = protocol === 'file:' ? 'file:///' : `${origin}/`;
   page.on('request', (request) => {
     const address = request.url();
-    if (!address.startsWith(`${origin}/`) && !address.startsWith('data:'))
-      strayRequests.push(address);
+    if (!address.startsWith(own) && !address.startsWith('data:')) strayRequests.push(address);
   });
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('dialog', (dialog) => {

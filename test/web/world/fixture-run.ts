@@ -150,7 +150,7 @@ const EDIT = {
 };
 
 /** A log that shows every kind of entry. */
-export function fixtureLog(id: string): readonly LoggedEvent[] {
+function fixtureLog(id: string): readonly LoggedEvent[] {
   return new FixtureLog(id)
     .begin('Let the wheel turn in both directions, and keep the tests green.')
     .answer(
@@ -258,7 +258,7 @@ export function fixtureData(): FixtureData {
     overview: { cursor: '', version: '0.1.0', tasks, questions: [question] },
     events: new Map(tasks.map(({ id }) => [id, [...fixtureLog(id)]])),
     texts: new Map(),
-    report: () => null,
+    report: FIXTURE_REPORT,
     diff: FIXTURE_DIFF,
     timeline: {
       from: START,
@@ -412,3 +412,32 @@ const FIXTURE_DIFF: FixtureData['diff'] = {
     },
   ],
 };
+
+/** The page reads only these fields of a report. */
+const FIXTURE_REPORT = {
+  envelope: {
+    data: {
+      result: 'The wheel turns in both directions now.',
+      usage: { input: 6_560, output: 1_920, cache_read: 43_200, cache_write: 2_480 },
+      cost_usd: 0.0312,
+      receipt: {
+        filesRead: [{ path: '/home/ada/hamster/src/wheel.ts', hash: '3f1c' }],
+        filesChanged: [{ path: '/home/ada/hamster/src/wheel.ts', before: '3f1c', after: '9ab2' }],
+        commands: [
+          { command: 'npm test -- wheel', exitCode: 1 },
+          { command: 'npm test', exitCode: 0 },
+        ],
+        shells: [],
+        children: ['seed02', 'seed03'],
+        childReceipts: {},
+        refusals: [],
+        models: ['anthropic/claude-sonnet-5'],
+        faults: [],
+        endedBecause: 'the model ended its answer',
+        claims: [],
+      },
+    },
+    stats: { time_ms: 95_000, tool_calls: 7, model: 'anthropic/claude-sonnet-5' },
+    error: null,
+  },
+} as unknown as FixtureData['report'];

@@ -1,6 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { readPageFile } from '../../../src/front/web/page-files.ts';
 import { PAGE_HEADERS } from '../../../src/front/web/responses.ts';
 import {
@@ -22,7 +20,7 @@ export interface FixtureData {
   overview: Overview;
   readonly events: Map<string, LoggedEvent[]>;
   readonly texts: Map<string, string>;
-  readonly report: (id: string) => TaskReportReply | null;
+  readonly report: TaskReportReply;
   readonly diff: DiffReply;
   readonly timeline: TimelineReply;
   readonly usage: UsageReply;
@@ -135,7 +133,7 @@ export class FixtureServer implements AsyncDisposable {
     else if (pathname === API_PATHS.start) json(response, data.startForm);
     else if (kind === 'timeline') json(response, data.timeline);
     else if (kind === 'usage') json(response, data.usage);
-    else if (part === 'report') json(response, data.report(id));
+    else if (part === 'report') json(response, data.report);
     else if (part === 'diff') json(response, data.diff);
     else if (part === 'events' && seq !== '') {
       const text = data.texts.get(`${id} ${seq} ${searchParams.get('pointer')}`) ?? '';
@@ -214,11 +212,4 @@ function refuse(response: ServerResponse, status: number, message: string): void
 function stream(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
   response.write('retry: 1000\n\n');
-}
-
-/** The bytes of the page's script, for a comparison with a plain page. */
-export function readPageScript(): string {
-  const html = readFileSync(new URL('index.html', PAGE), 'utf8');
-  const name = /src="\.\/([^"]+)"/.exec(html)?.[1] ?? '';
-  return readFileSync(join(PAGE.pathname, name), 'utf8');
 }

@@ -80,28 +80,34 @@ async function listen(): Promise<FixtureServer> {
   return server;
 }
 
-describe.each(['light', 'dark'] as const)('axe finds nothing in %s colors', (scheme) => {
-  it.each(VIEWS)('in %s', async (_, hash, shows) => {
-    await using server = await listen();
-    for (const size of [
-      { width: 1280, height: 800 },
-      { width: 390, height: 844 },
-    ]) {
-      const { page, context } = await open(server, hash, { scheme, size });
-      await page.getByText(shows).filter({ visible: true }).first().waitFor();
-      expect(await findProblems(page)).toEqual([]);
-      await context.close();
-    }
-  });
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
 
-  it.each(DIALOGS)('in the dialog of %s', async (_, key, shows) => {
-    await using server = await listen();
-    const { page, context } = await open(server, '#/tasks/wheel1', { scheme });
+it.each(['light', 'dark'] as const)('axe finds nothing in %s colors', async (scheme) => {
+  await using server = await listen();
+  const { page, context } = await open(server, '', { scheme });
+  const found: Record<string, readonly string[]> = {};
+  for (const [name, hash, shows] of VIEWS) {
+    await page.goto(`${server.url}${hash}`);
+    for (const size of [DESKTOP, PHONE]) {
+      await page.setViewportSize(size);
+      await page.getByText(shows).filter({ visible: true }).first().waitFor();
+      found[`${name}, ${size.width} pixels wide`] = await findProblems(page);
+    }
+  }
+  await page.setViewportSize(DESKTOP);
+  await page.goto(`${server.url}#/tasks/wheel1`);
+  for (const [name, key, shows] of DIALOGS) {
     await page.keyboard.press(key);
     await page.getByText(shows).first().waitFor();
-    expect(await findProblems(page)).toEqual([]);
-    await context.close();
-  });
+    found[`the dialog of ${name}`] = await findProblems(page);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('dialog').count()).toBe(0);
+  }
+  const names = Object.keys(found);
+  expect(names).toHaveLength(VIEWS.length * 2 + DIALOGS.length);
+  expect(found).toEqual(Object.fromEntries(names.map((name) => [name, []])));
+  await context.close();
 });
 
 /** Returns the text of the element that has the focus. */
@@ -109,7 +115,7 @@ async function focused(page: Page): Promise<string> {
   return await page.evaluate(() => {
     const element = document.activeElement;
     const task = element?.getAttribute('data-task');
-    return task ?? element?.id ?? element?.textContent ?? '';
+    return task ?? (element?.id || element?.textContent) ?? '';
   });
 }
 
@@ -181,7 +187,6 @@ describe('with the keyboard alone', () => {
     await page.keyboard.type('Paint the wheel');
     await page.keyboard.press('Tab');
     await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Control+Enter').catch(() => {});
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Control+Enter');
     await expect
@@ -195,10 +200,7 @@ describe('with the keyboard alone', () => {
     await using server = await listen();
     const { page, context } = await open(server, '');
     await page.keyboard.press('a');
-    await expect.poll(() => focused(page)).toMatch(/^(?:Yes, once|main › Bash)/);
-    for (let tries = 0; tries < 5 && (await focused(page)) !== 'Yes, once'; tries += 1) {
-      await page.keyboard.press('Tab');
-    }
+    await expect.poll(() => focused(page)).toBe('Yes, once');
     await page.keyboard.press('Enter');
     await page.getByText('done: answer').waitFor();
     expect(server.sent).toEqual([

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventBody } from '../../../src/protocol/events/event.ts';
 import { openBrowser, openWatchedPage, readViolations } from './browser.ts';
-import { fixtureData, FixtureLog, fixtureQuestion } from './fixture-run.ts';
+import { fixtureData, FixtureLog, fixtureQuestion, fixtureRow } from './fixture-run.ts';
 import { FixtureServer, type FixtureData } from './fixture-server.ts';
 
 /** Texts that do something in a page that does not treat them as text. Each would set `hacked` or send a request. */
@@ -54,7 +54,9 @@ function hostileData(): FixtureData {
           cwd: ALL,
           doing: { kind: 'tool', detail: ALL },
         },
-        ...others.map((row, index) => ({ ...row, title: ATTACKS[index % ATTACKS.length] ?? '' })),
+        ...others.map((row, index) =>
+          fixtureRow({ ...row, title: ATTACKS[index % ATTACKS.length] ?? '' }),
+        ),
       ],
       questions: [
         {

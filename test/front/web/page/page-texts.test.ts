@@ -1,8 +1,8 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Announcer } from '../../../../src/front/web/page/model/announcer.ts';
 import { splitCodeBlocks } from '../../../../src/front/web/page/model/code-blocks.ts';
-import { diffLines } from '../../../../src/front/web/page/model/line-diff.ts';
+import { compareTextLines } from '../../../../src/front/web/page/model/line-diff.ts';
 import { makeVisible } from '../../../../src/front/web/page/model/make-visible.ts';
 import { findKeyAction, PAGE_KEYS } from '../../../../src/front/web/page/model/page-keys.ts';
 import {
@@ -117,9 +117,9 @@ describe('keys', () => {
   });
 });
 
-describe('diffLines', () => {
+describe('compareTextLines', () => {
   it('marks the lines that differ', () => {
-    expect(diffLines('a\nb\nc\n', 'a\nx\nc\nd\n')).toEqual([
+    expect(compareTextLines('a\nb\nc\n', 'a\nx\nc\nd\n')).toEqual([
       { mark: ' ', text: 'a' },
       { mark: '-', text: 'b' },
       { mark: '+', text: 'x' },
@@ -134,7 +134,7 @@ describe('diffLines', () => {
       .map((lines) => lines.map((line) => `${line}\n`).join(''));
     fc.assert(
       fc.property(texts, texts, (before, after) => {
-        const lines = diffLines(before, after);
+        const lines = compareTextLines(before, after);
         const without = (mark: string) =>
           lines.flatMap((line) => (line.mark === mark ? [] : [`${line.text}\n`])).join('');
         expect([without('+'), without('-')]).toEqual([before, after]);
@@ -144,7 +144,7 @@ describe('diffLines', () => {
 
   it('shows texts that are too long for a comparison in full', () => {
     const [before, after] = ['a', 'b'].map((letter) => `${letter}\n`.repeat(2_000));
-    expect(diffLines(before ?? '', after ?? '')).toHaveLength(4_000);
+    expect(compareTextLines(before ?? '', after ?? '')).toHaveLength(4_000);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EventBody, TaskEvent } from '../../../../src/protocol/events/event.ts';
 import type { LoggedEvent } from '../../../../src/front/web/wire.ts';
-import { Transcript } from '../../../../src/front/web/page/model/transcript.ts';
+import { TranscriptFold } from '../../../../src/front/web/page/model/transcript.ts';
 
 /** Numbers events in their order. The transcript reads only a few fields of each. */
 function log(...bodies: readonly object[]): readonly LoggedEvent[] {
@@ -10,8 +10,8 @@ function log(...bodies: readonly object[]): readonly LoggedEvent[] {
   }));
 }
 
-function fold(events: readonly LoggedEvent[]): Transcript {
-  const transcript = new Transcript();
+function fold(events: readonly LoggedEvent[]): TranscriptFold {
+  const transcript = new TranscriptFold();
   for (const event of events) transcript.add(event);
   return transcript;
 }
@@ -41,7 +41,7 @@ const started = (callId: string) => ({
 const ended = (callId: string, text: string): EventBody =>
   ({ type: 'call.ended', callId, tool: 'Bash', text, error: null, facts: {}, ms: 7 }) as EventBody;
 
-const shape = ({ entries }: Transcript) =>
+const shape = ({ entries }: TranscriptFold) =>
   entries.map((entry) => {
     const cut = entry.isCut ? ' cut' : '';
     if (entry.kind === 'call')

@@ -4,19 +4,19 @@ import { PageError, type StreamState } from './page-source.ts';
 const RETRY_MS = [200, 500, 1_000, 2_000, 5_000];
 
 /** A message of a stream, with the parsed data. */
-export interface StreamMessage<N extends string> {
+export interface PageStreamMessage<N extends string> {
   readonly name: N;
   readonly data: unknown;
 }
 
 /** A stream of events of the server. */
-export interface StreamOptions<N extends string> {
+export interface PageStreamOptions<N extends string> {
   /** The address after the message with the id `after`; null: from the beginning of the stream. */
   readonly address: (after: string | null) => string;
   readonly names: readonly N[];
   /** The id of the last message that the page has already; null: none. */
   readonly after: string | null;
-  readonly receive: (message: StreamMessage<N>) => void;
+  readonly receive: (message: PageStreamMessage<N>) => void;
   readonly state: (state: StreamState) => void;
 }
 
@@ -24,7 +24,7 @@ export interface StreamOptions<N extends string> {
  * Receives a stream, and connects again after each interruption from the last message on. It ends if the server refuses
  * the page, or when the returned function is called.
  */
-export function openEventStream<N extends string>(options: StreamOptions<N>): () => void {
+export function openEventStream<N extends string>(options: PageStreamOptions<N>): () => void {
   const { address, names, receive, state } = options;
   let { after } = options;
   let failures = 0;
@@ -80,7 +80,7 @@ async function findRefusal(address: string): Promise<string | null> {
   try {
     const response = await fetch(address, { signal: stop.signal, cache: 'no-store' });
     if (response.ok || response.status >= 500 || response.status === 429) return null;
-    return (await readRefusal(response)).message;
+    return (await readPageError(response)).message;
   } catch {
     // There is no server at present, and the stream is tried again.
     return null;
@@ -90,7 +90,7 @@ async function findRefusal(address: string): Promise<string | null> {
 }
 
 /** Reads why the server has refused a request. */
-export async function readRefusal(response: Response): Promise<PageError> {
+export async function readPageError(response: Response): Promise<PageError> {
   const body: unknown = await response.json().catch(() => null);
   const message =
     typeof body === 'object' &&

@@ -1,11 +1,11 @@
 import { EXPORT_GLOBAL, type ExportedRun } from '../../wire.ts';
 import { makeVisible } from '../model/make-visible.ts';
-import { PageError, type PageSource } from './page-source.ts';
+import { PageError, type PageDataSource } from './page-source.ts';
 
 const NOT_EXPORTED = 'this is not part of the exported run';
 
 /** The data of an exported run, which only shows; null if the page is not an exported one. */
-export function createExportedSource(): PageSource | null {
+export function createExportedSource(): PageDataSource | null {
   const data: unknown = Reflect.get(globalThis, EXPORT_GLOBAL);
   if (typeof data !== 'object' || data === null) return null;
   // The global is frozen, and a copy can be made visible. The exporter has the same version as the page.

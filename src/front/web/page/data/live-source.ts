@@ -13,13 +13,13 @@ import {
   type LogMessages,
 } from '../../wire.ts';
 import { makeVisible } from '../model/make-visible.ts';
-import { openEventStream, readRefusal } from './event-stream.ts';
+import { openEventStream, readPageError } from './event-stream.ts';
 import {
   PageError,
   type ChangesReceiver,
   type LogReceiver,
   type PageActions,
-  type PageSource,
+  type PageDataSource,
 } from './page-source.ts';
 
 const CHANGE_NAMES = [
@@ -32,7 +32,7 @@ const CHANGE_NAMES = [
 const LOG_NAMES = ['log', 'live', 'reset'] as const satisfies readonly (keyof LogMessages)[];
 
 /** The data of the server from which the page came. */
-export function createLiveSource(): PageSource {
+export function createLiveSource(): PageDataSource {
   return {
     actions,
     overview: () => get(API_PATHS.overview, {}, 'exact'),
@@ -165,6 +165,6 @@ async function request<T>(
   } catch {
     throw new PageError('the server does not answer: is muster web still running?', null);
   }
-  if (!response.ok) throw await readRefusal(response);
+  if (!response.ok) throw await readPageError(response);
   return makeVisible((await response.json()) as T, context);
 }

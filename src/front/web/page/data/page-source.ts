@@ -48,7 +48,7 @@ export interface TextPlace {
 }
 
 /** The data of the page: the server, or an exported run. All texts in it are visible (`makeVisible`). */
-export interface PageSource {
+export interface PageDataSource {
   /** The actions; null for an exported run, which only shows. */
   readonly actions: PageActions | null;
   overview(): Promise<Overview>;
@@ -89,6 +89,6 @@ export class PageError extends Error {
 }
 
 /** Returns the message of anything that was thrown. */
-export function describeFailure(thrown: unknown): string {
+export function failureText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,7 +1,7 @@
 import type { ClosedQuestion, Overview, TaskRow, WebQuestion } from '../../wire.ts';
 import { Announcer } from '../model/announcer.ts';
 import { isActiveTask } from '../model/status-texts.ts';
-import { describeFailure, type PageSource, type StreamState } from './page-source.ts';
+import { failureText, type PageDataSource, type StreamState } from './page-source.ts';
 
 /** The connection of the page to its server. */
 export type PageConnection = StreamState | { readonly kind: 'loading' };
@@ -36,12 +36,12 @@ export class PageStore {
   revision = 0;
   /** Called with each question that is new after the first load. */
   onQuestion: (question: WebQuestion) => void = () => {};
-  readonly source: PageSource;
+  readonly source: PageDataSource;
   private readonly listeners = new Set<() => void>();
   private isScheduled = false;
   private stop: () => void = () => {};
 
-  constructor(source: PageSource) {
+  constructor(source: PageDataSource) {
     this.source = source;
   }
 
@@ -51,7 +51,7 @@ export class PageStore {
     try {
       this.replace(await this.source.overview());
     } catch (thrown) {
-      this.connection = { kind: 'refused', reason: describeFailure(thrown) };
+      this.connection = { kind: 'refused', reason: failureText(thrown) };
       this.changed();
     }
   }

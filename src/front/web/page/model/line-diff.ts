@@ -11,7 +11,7 @@ const MAX_CELLS = 250_000;
  * Compares two texts line by line. Equal lines at both ends are kept as they are; between them, texts that are too long
  * for a comparison are shown as removed and added in full.
  */
-export function diffLines(before: string, after: string): readonly DiffTextLine[] {
+export function compareTextLines(before: string, after: string): readonly DiffTextLine[] {
   const [old, fresh] = [splitLines(before), splitLines(after)];
   let start = 0;
   while (start < old.length && start < fresh.length && old[start] === fresh[start]) start += 1;

@@ -49,15 +49,15 @@ export interface AnswerEntry extends EntryBase {
 }
 
 /** The state of a call. */
-export type CallState = 'requested' | 'running' | 'done' | 'failed' | 'refused';
+export type TranscriptCallState = 'requested' | 'running' | 'done' | 'failed' | 'refused';
 
 /** A call of a tool, from the answer that contains it to its outcome. */
-export interface CallEntry extends EntryBase {
+export interface TranscriptCall extends EntryBase {
   readonly kind: 'call';
   readonly callId: string;
   readonly tool: string;
   readonly input: JsonValue;
-  readonly state: CallState;
+  readonly state: TranscriptCallState;
   /** The result; null while there is none. */
   readonly result: EntryText | null;
   readonly ms: number | null;
@@ -83,14 +83,14 @@ export interface EndEntry extends EntryBase {
 }
 
 /** One part of the transcript of a task. */
-export type TranscriptEntry = InputEntry | AnswerEntry | CallEntry | NoteEntry | EndEntry;
+export type TranscriptEntry = InputEntry | AnswerEntry | TranscriptCall | NoteEntry | EndEntry;
 
 /** The maximum number of entries that a page keeps, and the number of those that it drops at once beyond them. */
 const MAX_ENTRIES = 4_000;
 const DROPPED_AT_ONCE = 500;
 
 /** Folds the events of one log to its transcript. Entries are replaced and never changed. */
-export class Transcript {
+export class TranscriptFold {
   entries: TranscriptEntry[] = [];
   /** The number of the newest event; -1 before the first. */
   lastSeq = -1;
@@ -234,7 +234,7 @@ export class Transcript {
     }
   }
 
-  private addCall(call: EntryBase & Pick<CallEntry, 'callId' | 'tool' | 'input'>): void {
+  private addCall(call: EntryBase & Pick<TranscriptCall, 'callId' | 'tool' | 'input'>): void {
     this.openCalls.set(call.callId, this.omitted + this.entries.length);
     this.entries.push({
       ...call,
@@ -248,7 +248,7 @@ export class Transcript {
     });
   }
 
-  private updateCall(callId: string, change: Partial<CallEntry>): void {
+  private updateCall(callId: string, change: Partial<TranscriptCall>): void {
     const index = (this.openCalls.get(callId) ?? -1) - this.omitted;
     const entry = this.entries[index];
     if (entry?.kind === 'call') this.entries[index] = { ...entry, ...change };

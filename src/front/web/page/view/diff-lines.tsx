@@ -1,6 +1,6 @@
 import type { RequestedEdit } from '../../../../report/requested-edits.ts';
 import type { DiffTextLine } from '../model/line-diff.ts';
-import { diffLines } from '../model/line-diff.ts';
+import { compareTextLines } from '../model/line-diff.ts';
 
 /** The maximum number of lines of a difference that are shown at once. */
 const MAX_LINES = 400;
@@ -37,7 +37,7 @@ export function DiffLines({
 /** The change of text that a call requests. */
 export function EditDiff({ edit }: { readonly edit: RequestedEdit }) {
   const { path, before, after, isEverywhere } = edit;
-  const lines = withContext(diffLines(before ?? '', after));
+  const lines = withContext(compareTextLines(before ?? '', after));
   return (
     <figure class="edit">
       <figcaption class="mono">

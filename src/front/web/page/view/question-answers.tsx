@@ -1,7 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { FormField } from '../../../../protocol/form.ts';
 import type { InputQuestion, PlanQuestion, ServerQuestion } from '../../../../protocol/question.ts';
-import type { SendAnswer } from './question-card.tsx';
+import type { AnswerQuestionBody } from '../../wire.ts';
+
+/** Sends an answer. It resolves to whether the answer was accepted. */
+export type SendAnswer = (body: Omit<AnswerQuestionBody, 'client'>) => Promise<boolean>;
 
 interface AnswerProps<Q> {
   readonly question: Q;

@@ -5,9 +5,9 @@ import {
   type Question,
 } from '../../../../protocol/question.ts';
 import { formatAge } from '../../../../base/text.ts';
-import { LATER, type AnswerQuestionBody, type WebQuestion } from '../../wire.ts';
+import { LATER, type WebQuestion } from '../../wire.ts';
 import { EditDiff } from './diff-lines.tsx';
-import { PlanAnswer, ServerAnswer, TextAnswer } from './question-answers.tsx';
+import { PlanAnswer, ServerAnswer, TextAnswer, type SendAnswer } from './question-answers.tsx';
 import { useAction, usePage } from './page-context.ts';
 
 const ASKS: Readonly<Record<Question['kind'], string>> = {
@@ -16,9 +16,6 @@ const ASKS: Readonly<Record<Question['kind'], string>> = {
   plan: 'asks to carry out this plan',
   server: 'passes on a question of the MCP server',
 };
-
-/** Sends an answer. It resolves to whether the answer was accepted. */
-export type SendAnswer = (body: Omit<AnswerQuestionBody, 'client'>) => Promise<boolean>;
 
 interface QuestionCardProps {
   readonly asked: WebQuestion;

@@ -29,7 +29,7 @@ interface TaskTreeProps {
 }
 
 /** The live tree of all tasks. */
-export function TaskTree({ filter, typed, hits, shown, onFocusTask }: TaskTreeProps) {
+export function TaskTreeView({ filter, typed, hits, shown, onFocusTask }: TaskTreeProps) {
   const { store, go } = usePage();
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [focused, setFocused] = useState<string | null>(shown);

@@ -2,11 +2,11 @@ import { useEffect, useState } from 'preact/hooks';
 import { formatCount } from '../../../../report/cost-text.ts';
 import { plural } from '../../../../base/text.ts';
 import type { SearchHit } from '../../wire.ts';
-import { describeFailure, type PageSource } from '../data/page-source.ts';
+import { failureText, type PageDataSource } from '../data/page-source.ts';
 import type { TaskTab } from '../model/page-route.ts';
 import { TREE_FILTERS, type TreeFilter } from '../model/task-tree.ts';
 import { usePage } from './page-context.ts';
-import { TaskTree } from './task-tree-view.tsx';
+import { TaskTreeView } from './task-tree-view.tsx';
 import { TaskView } from './task-view.tsx';
 
 const FILTER_NAMES: Readonly<Record<TreeFilter, string>> = {
@@ -68,7 +68,7 @@ export function TasksView({ task, tab, onFocusTask }: TasksViewProps) {
         </div>
         {note !== null && <p class="note">{note}</p>}
         {store.version !== null && (
-          <TaskTree
+          <TaskTreeView
             filter={filter}
             typed={typed}
             hits={hits}
@@ -89,12 +89,12 @@ interface FoundTasks {
   readonly note: string | null;
 }
 
-async function searchTexts(source: PageSource, text: string): Promise<FoundTasks> {
+async function searchTexts(source: PageDataSource, text: string): Promise<FoundTasks> {
   try {
     const { hits, note } = await source.search(text);
     return { hits: new Map(hits.map((hit) => [hit.id, hit])), note };
   } catch (thrown) {
-    return { hits: NO_HITS, note: describeFailure(thrown) };
+    return { hits: NO_HITS, note: failureText(thrown) };
   }
 }
 

@@ -8,8 +8,8 @@ import { formatShortCount, formatShortDuration } from '../../../../report/figure
 import { listRequestedEdits } from '../../../../report/requested-edits.ts';
 import type {
   AnswerEntry,
-  CallEntry,
-  CallState,
+  TranscriptCall,
+  TranscriptCallState,
   EndEntry,
   InputEntry,
   NoteEntry,
@@ -117,7 +117,7 @@ function AnswerView({ entry, task }: EntryProps<AnswerEntry>) {
   );
 }
 
-const CALL_LOOKS: Readonly<Record<CallState, StatusLook>> = {
+const CALL_LOOKS: Readonly<Record<TranscriptCallState, StatusLook>> = {
   requested: 'queue',
   running: 'work',
   done: 'good',
@@ -125,7 +125,7 @@ const CALL_LOOKS: Readonly<Record<CallState, StatusLook>> = {
   refused: 'off',
 };
 
-function CallView({ entry, task }: EntryProps<CallEntry>) {
+function CallView({ entry, task }: EntryProps<TranscriptCall>) {
   const { go, store } = usePage();
   const { tool, input, state, result, ms, child, changed, exitCodes } = entry;
   const edits = listRequestedEdits(tool, input);
@@ -184,7 +184,7 @@ function CallView({ entry, task }: EntryProps<CallEntry>) {
 /** The maximum length of the arguments of a call that are shown, in UTF-16 units. */
 const MAX_INPUT = 8_000;
 
-function formatInput(input: CallEntry['input']): string {
+function formatInput(input: TranscriptCall['input']): string {
   const text = typeof input === 'string' ? input : JSON.stringify(input, null, 2);
   return text.length <= MAX_INPUT
     ? text

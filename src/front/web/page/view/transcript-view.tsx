@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { plural } from '../../../../base/text.ts';
-import { Transcript } from '../model/transcript.ts';
+import { TranscriptFold } from '../model/transcript.ts';
 import { usePage } from './page-context.ts';
 import { TranscriptEntryView } from './transcript-entry.tsx';
 import { VirtualList, type VirtualListHandle } from './virtual-list.tsx';
@@ -13,7 +13,7 @@ type Loading = 'loading' | 'live' | { readonly ended: string };
 /** The transcript of a task, which follows the log of the task. */
 export function TranscriptView({ id }: { readonly id: string }) {
   const { store } = usePage();
-  const transcript = useRef(new Transcript());
+  const transcript = useRef(new TranscriptFold());
   const [, setSeq] = useState(-1);
   const [loading, setLoading] = useState<Loading>('loading');
   const list = useRef<VirtualListHandle>(null);
@@ -21,7 +21,7 @@ export function TranscriptView({ id }: { readonly id: string }) {
   const [follows, setFollows] = useState(true);
 
   useEffect(() => {
-    transcript.current = new Transcript();
+    transcript.current = new TranscriptFold();
     return store.source.followLog(id, {
       events(events) {
         for (const event of events) transcript.current.add(event);
