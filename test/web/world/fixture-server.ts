@@ -164,14 +164,18 @@ export class FixtureServer implements AsyncDisposable {
     this.logs.set(response, follower);
     response.on('close', () => this.logs.delete(response));
     this.sendLog(response, follower);
-    response.write(`event: live\ndata: {"seq":${follower.next - 1}}\n\n`);
+    if (this.logs.has(response)) {
+      response.write(`event: live\ndata: {"seq":${follower.next - 1}}\n\n`);
+    }
   }
 
   private sendLog(response: ServerResponse, follower: { readonly id: string; next: number }): void {
     const log = this.data.events.get(follower.id) ?? [];
     while (follower.next < log.length) {
       if (!this.onLogEvent(follower.next)) {
-        response.destroy();
+        // Cut after what was sent before, in the middle of an event.
+        this.logs.delete(response);
+        response.write(`event: log\nid: ${follower.next}\ndata: {"ev`, () => response.destroy());
         return;
       }
       response.write(

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser, openWatchedPage, type WatchedPage } from './browser.ts';
 import { fixtureData, fixtureQuestion } from './fixture-run.ts';
 import { FixtureServer } from './fixture-server.ts';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Looks for problems of accessibility. The checker runs in a world of its own, which the page's policy does not reach. */
 async function findProblems(page: Page): Promise<readonly string[]> {
@@ -25,7 +22,7 @@ async function findProblems(page: Page): Promise<readonly string[]> {
     if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
     return result.value;
   };
-  await run(`${AXE}; 0`);
+  await run(`${axe.source}; 0`);
   const found = await run(
     `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
       .then(({ violations }) => violations.flatMap(({ id, nodes }) =>

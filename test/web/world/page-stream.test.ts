@@ -151,7 +151,7 @@ describe('a question that several pages show', () => {
     const [asked] = server.data.overview.questions;
     server.change('question', { ...asked!, isPutOff: true });
     await page.getByText('not now').waitFor();
-    expect(await page.title()).toBe('Muster');
+    await expect.poll(() => page.title()).toBe('Muster');
     await page.getByLabel('Where always').selectOption('project');
     await page.getByRole('button', { name: 'Always' }).click();
     await expect
