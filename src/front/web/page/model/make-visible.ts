@@ -23,25 +23,30 @@ export function makeVisible<T>(value: T, context: TerminalContext = 'prose'): T 
 
 function visible(value: unknown, context: TerminalContext): unknown {
   if (typeof value === 'string') return sanitizeForTerminal(value, context);
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) {
-      const each: unknown = value[index];
-      if (isWorthVisiting(each)) value[index] = visible(each, context);
-    }
-    return value;
-  }
-  if (typeof value === 'object' && value !== null) visitFields(value, context);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) visitItems(value, context);
+  else visitFields(value, context);
   return value;
 }
 
+function visitItems(items: unknown[], context: TerminalContext): void {
+  for (const [index, each] of items.entries()) {
+    const shown = visible(each, context);
+    if (shown !== each) items[index] = shown;
+  }
+}
+
 function visitFields(value: object, context: TerminalContext): void {
-  for (const [name, each] of Object.entries(value)) {
-    const shown = sanitizeForTerminal(name, 'exact');
-    if (shown !== name) Reflect.deleteProperty(value, name);
-    else if (!isWorthVisiting(each)) continue;
-    // A setter such as `__proto__` must not run, so the field is defined and not assigned.
-    Object.defineProperty(value, shown, {
-      value: visible(each, EXACT_FIELDS.has(name) ? 'exact' : context),
+  for (const name of Object.keys(value)) {
+    const each: unknown = Reflect.get(value, name);
+    const shownName = PLAIN_NAME.test(name) ? name : sanitizeForTerminal(name, 'exact');
+    const shown = visible(each, EXACT_FIELDS.has(name) ? 'exact' : context);
+    // Most texts are plain, and a list of 10,000 tasks has very many of them.
+    if (shown === each && shownName === name) continue;
+    if (shownName !== name) Reflect.deleteProperty(value, name);
+    // A setter such as that of `__proto__` must not run, so the field is defined and not assigned.
+    Object.defineProperty(value, shownName, {
+      value: shown,
       enumerable: true,
       configurable: true,
       writable: true,
@@ -49,6 +54,4 @@ function visitFields(value: object, context: TerminalContext): void {
   }
 }
 
-function isWorthVisiting(value: unknown): boolean {
-  return typeof value === 'string' || (typeof value === 'object' && value !== null);
-}
+const PLAIN_NAME = /^[\w-]*$/;
