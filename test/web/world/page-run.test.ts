@@ -1,12 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toolResultRounds } from '../../../src/testing/index.ts';
 import type { TaskSummary } from '../../../src/store/task-store.ts';
+import { formatUsd } from '../../../src/report/cost-text.ts';
+import { formatShortCount } from '../../../src/report/figures.ts';
 import { startMuster, type Running } from '../../e2e/muster.ts';
-import { clean, delegate, delegating, tasks } from '../../e2e/tasks.ts';
+import { clean, delegate, delegating, statuses, tasks } from '../../e2e/tasks.ts';
 import { bash, openWorld, type World } from '../../e2e/world.ts';
 import { openBrowser, openWatchedPage, readViolations } from './browser.ts';
 
@@ -83,7 +85,6 @@ describe('the page of a real run', () => {
     const summaries: readonly TaskSummary[] = JSON.parse(
       clean(await tasks(world, 'list', '--json')),
     );
-    const table = clean(await tasks(world, 'list'));
     const root = summaries.find(({ parent }) => parent === null);
     expect(shown.map(({ id }) => id)).toEqual([
       root?.id,
@@ -103,11 +104,14 @@ describe('the page of a real run', () => {
         turns: `${summary?.turns} turns`,
         level: String((summary?.depth ?? 0) + 1),
       });
-      const line = table.split('\n').find((each) => each.includes(id)) ?? '';
-      expect(line).toContain(tokens);
-      expect(line).toContain(cost);
+      expect([tokens, cost]).toEqual([
+        formatShortCount(summary?.paidTokens ?? Number.NaN),
+        formatUsd(summary?.costUsd ?? Number.NaN),
+      ]);
     }
     const [, first] = shown;
+    const report = clean(await tasks(world, 'show', first?.id ?? ''));
+    for (const figure of first?.text.split(' | ').slice(-1) ?? []) expect(report).toContain(figure);
     await page.goto(`${new URL('/', url).href}#/tasks/${first?.id}`);
     await page.getByText('the child is done').waitFor();
     expect(await page.locator('.call-head').first().innerText()).toContain('LS');
@@ -126,7 +130,15 @@ describe('the page of a real run', () => {
           ? { toolCalls: [bash('touch answered')] }
           : { text: 'done' },
     });
-    const run = world.start(['-p', 'go', '--on-ask', 'wait']);
+    const parked = await world.run([
+      '-p',
+      'go',
+      '--on-ask',
+      'park',
+      '--permission-mode',
+      'default',
+    ]);
+    expect(parked.code).toBe(5);
     const { url, running } = await serve(world);
     const home = new URL('/', url).href;
     const pages = await Promise.all([0, 1].map(() => openWatchedPage(browser, { url })));
@@ -137,8 +149,8 @@ describe('the page of a real run', () => {
     const [asked] = JSON.parse(clean(await tasks(world, 'answer', '--json')));
     const [{ page: one }, { page: two }] = pages as [(typeof pages)[0], (typeof pages)[0]];
     await one.getByRole('button', { name: 'Yes, once' }).click();
-    const finished = await run.finished;
-    expect([finished.code, finished.stdout]).toEqual([0, 'done\n']);
+    await expect.poll(() => statuses(world)).toEqual(['completed']);
+    expect(existsSync(join(world.sandbox.workspace, 'answered'))).toBe(true);
     for (const page of [one, two]) await page.getByText('No question waits for you.').waitFor();
     expect(await one.locator('[data-closed]').innerText()).toContain(', here');
     expect(await two.locator('[data-closed]').innerText()).toContain(', elsewhere');
