@@ -99,6 +99,11 @@ export class FixtureServer implements AsyncDisposable {
     }
   }
 
+  /** The number of pages that follow a log. */
+  get followers(): number {
+    return this.logs.size;
+  }
+
   /** Cuts all connections. */
   cut(): void {
     this.server.closeAllConnections();

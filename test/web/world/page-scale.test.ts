@@ -86,7 +86,7 @@ function listTaskTimes(trace: Buffer): readonly number[] {
   return traceEvents
     .filter(
       ({ name, ph, pid, tid }) =>
-        ph === 'X' && /RunTask$/.test(name) && mainThreads.has(`${pid} ${tid}`),
+        ph === 'X' && name.endsWith('RunTask') && mainThreads.has(`${pid} ${tid}`),
     )
     .map(({ tdur = 0 }) => tdur / 1_000)
     .toSorted((a, b) => b - a);

@@ -80,6 +80,30 @@ describe('a connection that is cut', () => {
     await context.close();
   });
 
+  it('of a log is given up while the page is hidden, and continues afterwards', async () => {
+    const { events } = numberedLog();
+    const data = fixtureData();
+    data.events.set('wheel1', events.slice(0, 20));
+    await using server = new FixtureServer(data);
+    const url = await server.listen();
+    const { page, context } = await openWatchedPage(browser, { url: `${url}#/tasks/wheel1` });
+    const hide = async (hidden: boolean): Promise<void> => {
+      await page.evaluate((value) => {
+        Object.defineProperty(document, 'hidden', { value, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, hidden);
+    };
+    const transcript = page.locator('.transcript');
+    await expect.poll(() => transcript.getAttribute('data-seq')).toBe('19');
+    await hide(true);
+    await expect.poll(() => server.followers).toBe(0);
+    server.append('wheel1', events.slice(20));
+    await hide(false);
+    await expect.poll(() => transcript.getAttribute('data-seq')).toBe('300');
+    expect(await readNotes(page)).toEqual(ALL_NOTES);
+    await context.close();
+  });
+
   it('shows that it is cut, and catches up on the changes when the server is back', async () => {
     await using server = new FixtureServer(fixtureData());
     const url = await server.listen();

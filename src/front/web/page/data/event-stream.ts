@@ -16,6 +16,11 @@ export interface PageStreamOptions<N extends string> {
   readonly names: readonly N[];
   /** The id of the last message that the page has already; null: none. */
   readonly after: string | null;
+  /**
+   * True if the stream pauses while the page is hidden. A browser has only six connections to a server, for all its pages
+   * together.
+   */
+  readonly pausesWhenHidden: boolean;
   readonly receive: (message: PageStreamMessage<N>) => void;
   readonly state: (state: StreamState) => void;
 }
@@ -49,6 +54,7 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
     stream.addEventListener('error', () => {
       // The browser would connect again by itself, but only after some failures, and with the first address.
       stream.close();
+      source = null;
       if (!isEnded) void retry();
     });
   };
@@ -56,7 +62,7 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
   const retry = async (): Promise<void> => {
     failures += 1;
     const reason = failures === 1 ? null : await findRefusal(address(after));
-    if (isEnded) return;
+    if (isEnded || isPaused()) return;
     if (reason !== null) {
       state({ kind: 'refused', reason });
       return;
@@ -66,11 +72,23 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
     timer = setTimeout(connect, wait);
   };
 
-  connect();
+  const isPaused = (): boolean => options.pausesWhenHidden && document.hidden;
+  const close = (): void => {
+    source?.close();
+    source = null;
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  };
+  const onVisibility = (): void => {
+    if (isPaused()) close();
+    else if (source === null && timer === null) connect();
+  };
+  if (!isPaused()) connect();
+  if (options.pausesWhenHidden) document.addEventListener('visibilitychange', onVisibility);
   return () => {
     isEnded = true;
-    source?.close();
-    if (timer !== null) clearTimeout(timer);
+    document.removeEventListener('visibilitychange', onVisibility);
+    close();
   };
 }
 

@@ -61,6 +61,8 @@ function followChanges(cursor: string, receiver: ChangesReceiver): () => void {
     address: (after) => withQuery(API_PATHS.changes, { after: after ?? cursor }),
     names: CHANGE_NAMES,
     after: cursor,
+    // The title of a hidden page counts the questions, and its notifications need them.
+    pausesWhenHidden: false,
     receive({ name, data }) {
       // The server and the page have the same version, so the data has the type of its name.
       receiver.change(name, makeVisible(data, 'exact') as ChangeMessages[typeof name]);
@@ -93,6 +95,7 @@ function followLog(id: string, receiver: LogReceiver): () => void {
       address: (id_) => withQuery(eventsPath(id), id_ === null ? {} : { after: id_ }),
       names: LOG_NAMES,
       after: after < 0 ? null : String(after),
+      pausesWhenHidden: true,
       receive({ name, data }) {
         if (name === 'log') {
           const logged = makeVisible(data) as LoggedEvent;

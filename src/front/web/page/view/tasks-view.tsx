@@ -37,6 +37,11 @@ export function TasksView({ task, tab, onFocusTask }: TasksViewProps) {
   return (
     <div class={`split${task === null ? '' : ' has-task'}`}>
       <section class="side" aria-label="Tasks">
+        {task === null && (
+          <h1 class="unread" tabIndex={-1}>
+            Tasks
+          </h1>
+        )}
         <div class="tools">
           <label class="unread" for="search">
             Search in titles, prompts and results
@@ -129,7 +134,7 @@ function Welcome() {
   const counts = Map.groupBy(rows, ({ status }) => status);
   return (
     <div class="welcome">
-      <h1 tabIndex={-1}>Tasks</h1>
+      <h2>Tasks</h2>
       {store.version === null ? (
         <p class="soft">Loading…</p>
       ) : (
