@@ -1,5 +1,5 @@
 /**
- * Builds dist/: the command line program, the library's entries and their types, the built-in agent
+ * Builds dist/: the command line program, the page of `muster web`, the library's entries and their types, the built-in agent
  * definitions, the schemas of what is written for programs, and the licences of what is bundled.
  * `--no-types` leaves the types out.
  * `--measure-start` first records anew which functions a start calls (scripts/start-functions.txt).
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { OutputChunk } from 'rolldown';
 import { findBundledPackages, formatBillOfMaterials, formatLicenses } from './bundled-packages.ts';
+import { buildPage } from './build-page.ts';
 import { bundle, dist, manifest, root } from './bundle.ts';
 import { inAscii } from './ascii.ts';
 import { assertNoCircle } from './circles.ts';
@@ -85,10 +86,13 @@ function writeChunks(): void {
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
-const chunks = await bundle();
+const [chunks, page] = await Promise.all([bundle(), buildPage()]);
+console.log(
+  `The page of muster web: ${page.bytes.script} bytes of script, ${page.bytes.style} of style.`,
+);
 const licenses = join(root, 'scripts/licenses');
 const packages = findBundledPackages(
-  chunks.flatMap(({ moduleIds }) => moduleIds),
+  [...chunks.flatMap(({ moduleIds }) => moduleIds), ...page.moduleIds],
   licenses,
 );
 writeFileSync(

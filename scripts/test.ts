@@ -34,6 +34,8 @@ const checks: readonly Step[] = [
   { name: 'formatting', command: ['oxfmt', '--check'] },
   { name: 'lint', command: ['oxlint', '--deny-warnings'] },
   { name: 'types', command: ['tsc', '--noEmit'] },
+  { name: 'types of the page', command: ['tsc', '--noEmit', '-p', 'src/front/web/page'] },
+  { name: 'types of its tests', command: ['tsc', '--noEmit', '-p', 'test/web/world'] },
   { name: 'dead code', command: ['knip'] },
 ];
 

@@ -10,7 +10,7 @@ const DEFINITION =
 test('every exported name is defined once', () => {
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' });
   const definitions = files
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .flatMap((file) => {
       const names = [...readFileSync(join(src, file), 'utf8').matchAll(DEFINITION)];
       return [...new Set(names.map(([, name = '']) => name))].map((name) => ({ name, file }));

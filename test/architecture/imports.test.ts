@@ -18,7 +18,7 @@ const STATEMENT =
 
 function sourceFiles(): readonly string[] {
   return readdirSync(src, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.tsx?$/.test(path))
     .toSorted();
 }
 
