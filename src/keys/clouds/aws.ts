@@ -175,16 +175,19 @@ function isMissing(thrown: unknown): boolean {
   return thrown instanceof Error && 'tryNextLink' in thrown && thrown.tryNextLink === true;
 }
 
-const ABOUT_SIGN_IN = /\bSSO\b|sso-session|aws sso login|token (?:has |is )?expired|refresh/i;
+/** Matches the reasons of AWS's library that a new sign-in removes. */
+const ENDED_SIGN_IN = /\bSSO\b|sso-session|aws sso login/i;
 
 /** Creates the error for credentials that exist but cannot be used, and says what to do. */
 function describeFailure(thrown: unknown, title: string, { profile }: AwsSource): Error {
   const reason = firstLine(errorMessage(thrown));
   const option = profile === null ? '' : ` --profile ${profile}`;
-  const advice = ABOUT_SIGN_IN.test(reason)
-    ? `run "aws sso login${option}"`
-    : `check it with "aws sts get-caller-identity${option}"`;
+  if (ENDED_SIGN_IN.test(reason)) {
+    return new KeyUnavailableError(
+      `the sign-in to AWS of ${title} has ended or is missing: run "aws sso login${option}"`,
+    );
+  }
   return new KeyUnavailableError(
-    `the credentials of AWS in ${title} cannot be used: ${reason} (${advice})`,
+    `the credentials of AWS in ${title} cannot be used: ${reason} (check them with "aws sts get-caller-identity${option}")`,
   );
 }

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import {
+  AwsClient,
   ExternalAccountAuthorizedUserClient,
-  ExternalAccountClient,
+  IdentityPoolClient,
   Impersonated,
   JWT,
+  PluggableAuthClient,
   UserRefreshClient,
   type AuthClient,
 } from 'google-auth-library';
@@ -73,7 +75,9 @@ async function readFromFile(path: string, deps: CloudDeps): Promise<CloudKey> {
 }
 
 /** The credentials as the library takes them. It checks their fields itself. */
-type ExternalOptions = Parameters<typeof ExternalAccountClient.fromJSON>[0];
+type AwsOptions = ConstructorParameters<typeof AwsClient>[0];
+type PluggableOptions = ConstructorParameters<typeof PluggableAuthClient>[0];
+type PoolOptions = ConstructorParameters<typeof IdentityPoolClient>[0];
 type ExternalUserOptions = ConstructorParameters<typeof ExternalAccountAuthorizedUserClient>[0];
 
 /** Creates the client of Google's own library for the credentials in a file. Throws for an unknown type. */
@@ -97,13 +101,8 @@ function createClient(json: JsonObject, fetchImplementation: typeof globalThis.f
         refreshToken: text('refresh_token'),
         transporterOptions,
       });
-    case 'external_account': {
-      const options: object = { ...json, transporterOptions };
-      const client = ExternalAccountClient.fromJSON(options as ExternalOptions);
-      if (client === null) break;
-      client.scopes = [SCOPE];
-      return client;
-    }
+    case 'external_account':
+      return createWorkloadClient(json, { ...json, transporterOptions, scopes: [SCOPE] });
     case 'external_account_authorized_user': {
       const options: object = { ...json, transporterOptions };
       return new ExternalAccountAuthorizedUserClient(options as ExternalUserOptions);
@@ -123,6 +122,15 @@ function createClient(json: JsonObject, fetchImplementation: typeof globalThis.f
       break;
   }
   throw new Error(`credentials of the type "${text('type')}" are unknown or incomplete`);
+}
+
+/** Creates the client for a workload outside of Google, whose token comes from AWS, a program, a file or an address. */
+function createWorkloadClient(json: JsonObject, options: object): AuthClient {
+  const source = json['credential_source'];
+  const names = isJsonObject(source) ? Object.keys(source) : [];
+  if (names.includes('environment_id')) return new AwsClient(options as AwsOptions);
+  if (names.includes('executable')) return new PluggableAuthClient(options as PluggableOptions);
+  return new IdentityPoolClient(options as PoolOptions);
 }
 
 async function readCredentials(path: string): Promise<JsonObject> {
