@@ -5,11 +5,10 @@ import {
   fromInstanceMetadata,
   fromTokenFile,
 } from '@aws-sdk/credential-providers';
-import { errorMessage } from '../../base/errors.ts';
 import { KeyUnavailableError } from '../../protocol/api-key.ts';
 import { formatAwsKey } from '../../protocol/aws-key.ts';
 import {
-  firstLine,
+  describeReason,
   METADATA_MS,
   readBeginning,
   type CloudDeps,
@@ -180,7 +179,7 @@ const ENDED_SIGN_IN = /\bSSO\b|sso-session|aws sso login/i;
 
 /** Creates the error for credentials that exist but cannot be used, and says what to do. */
 function describeFailure(thrown: unknown, title: string, { profile }: AwsSource): Error {
-  const reason = firstLine(errorMessage(thrown));
+  const reason = describeReason(thrown);
   const option = profile === null ? '' : ` --profile ${profile}`;
   if (ENDED_SIGN_IN.test(reason)) {
     return new KeyUnavailableError(

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { KeyUnavailableError } from '../../protocol/api-key.ts';
 import { readNamedFile } from '../../sys/files/named-file.ts';
 import {
+  describeReason,
   firstLine,
   METADATA_MS,
   readBeginning,
@@ -147,7 +148,7 @@ async function ask(what: string, send: () => Promise<Response>): Promise<JsonObj
     }
     reason = `HTTP ${response.status}: ${describeRefusal(answer)}`;
   } catch (thrown) {
-    reason = errorMessage(thrown);
+    reason = describeReason(thrown);
   }
   throw new KeyUnavailableError(
     `${what} cannot be used: ${firstLine(reason)} (check AZURE_TENANT_ID and AZURE_CLIENT_ID, or set a key in AZURE_OPENAI_API_KEY)`,

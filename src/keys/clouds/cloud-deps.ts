@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { errorMessage } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KeySource } from '../../protocol/api-key.ts';
 import type { Environment } from '../../sys/env.ts';
@@ -62,4 +63,17 @@ const MAX_REASON = 300;
 /** Returns the first line of a reason, shortened. */
 export function firstLine(text: string): string {
   return (text.trim().split(/[\r\n]/, 1)[0] ?? '').slice(0, MAX_REASON);
+}
+
+/** The maximum number of causes below each other that are looked at. */
+const MAX_CAUSES = 8;
+
+/** Says in one line why something failed. The innermost cause says it best: a client only says that a request failed. */
+export function describeReason(thrown: unknown): string {
+  let cause = thrown;
+  for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
+    if (!(cause instanceof Error) || !(cause.cause instanceof Error)) break;
+    cause = cause.cause;
+  }
+  return firstLine(errorMessage(cause) || errorMessage(thrown));
 }

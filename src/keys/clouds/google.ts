@@ -16,7 +16,7 @@ import { readNamedFile } from '../../sys/files/named-file.ts';
 import { statIfPresent } from '../../sys/files/path-lookup.ts';
 import type { HttpFetch } from '../../sys/http/http-types.ts';
 import {
-  firstLine,
+  describeReason,
   METADATA_MS,
   readBeginning,
   TOKEN_REQUEST_MS,
@@ -165,7 +165,7 @@ const EXPIRED = /invalid_grant|invalid_rapt|reauth|expired|revoked/i;
 
 /** Creates the error for credentials that cannot be used, and says what to do. */
 function describeFailure(thrown: unknown, { path, type }: FileDetails): Error {
-  const reason = firstLine(errorMessage(thrown));
+  const reason = describeReason(thrown);
   const isPerson = type === 'authorized_user';
   const advice = isPerson
     ? EXPIRED.test(reason)
@@ -222,7 +222,7 @@ async function readFromMachine({ environment: env, fetch, clock }: CloudDeps): P
     return { key: token, secrets: [token], expiresAt: clock.now() + seconds * 1000 };
   } catch (thrown) {
     throw new KeyUnavailableError(
-      `the account of this machine gives no token of Google: ${firstLine(errorMessage(thrown))} (attach a service account to it, or ${SIGN_IN})`,
+      `the account of this machine gives no token of Google: ${describeReason(thrown)} (attach a service account to it, or ${SIGN_IN})`,
     );
   }
 }
