@@ -75,7 +75,8 @@ const CHUNKS: CodeSplittingGroup[] = [
   { name: 'commands', test: /src\/front\/cli\/commands\.ts$/, priority: 2 },
   {
     name: 'providers',
-    test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod)\/|src\/model\/adapters\/(adapter|request\/thinking-budget)\.ts$/,
+    // The package for Bedrock has copies of its own, which only its models need.
+    test: /^(?!.*amazon-bedrock).*node_modules\/(@ai-sdk\/provider(-utils)?|zod)\/|src\/model\/adapters\/(adapter|request\/thinking-budget)\.ts$/,
     priority: 1,
   },
 ];

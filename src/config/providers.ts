@@ -3,6 +3,7 @@ import {
   type AdjustmentName,
   isAdjustment,
 } from '../model/settings/adjustment-names.ts';
+import { SERVICE_TIERS } from '../model/settings/clouds.ts';
 import { PROVIDER_KINDS, type ProviderSettings } from '../model/settings/model-settings.ts';
 import type { JsonObject } from '../base/json.ts';
 import { escapePathPattern } from '../policy/rules/path-pattern.ts';
@@ -33,6 +34,12 @@ interface ProviderKey {
 
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const PROVIDER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+const REGION = /^[a-z][a-z0-9-]{1,40}$/;
+const CLOUD_NAME = /^[a-z][a-z0-9.:-]{0,127}$/;
+const PROFILE = /^\S(?:.{0,126}\S)?$/;
+const RESOURCE = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
+const DEPLOYMENT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Relative paths would depend on the directory in which Muster is started. */
 const KEY_FILE = /^(?:~?\/|[A-Za-z]:\\)./;
@@ -93,6 +100,41 @@ const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map(
         return kind === undefined ? undefined : { kind };
       },
     },
+    region: {
+      expects: 'the region of a cloud, like "us-east-1" (Amazon) or "global" (Google)',
+      schema: { type: 'string', pattern: REGION.source },
+      read: (value) => (isMatch(value, REGION) ? { region: value } : undefined),
+    },
+    project: {
+      expects: 'the id of a project of Google Cloud, like "my-project-123"',
+      schema: { type: 'string', pattern: CLOUD_NAME.source },
+      read: (value) => (isMatch(value, CLOUD_NAME) ? { project: value } : undefined),
+    },
+    profile: {
+      expects: 'the name of a profile of the AWS command line, like "work"',
+      schema: { type: 'string', minLength: 1 },
+      read: (value) => (isMatch(value, PROFILE) ? { profile: value } : undefined),
+    },
+    resource: {
+      expects:
+        'the name of an Azure resource, like "my-resource" (for https://my-resource.openai.azure.com)',
+      schema: { type: 'string', pattern: RESOURCE.source },
+      read: (value) => (isMatch(value, RESOURCE) ? { resource: value } : undefined),
+    },
+    deployment: {
+      expects:
+        'the name of the Azure deployment of the model, if it differs from the id of the model',
+      schema: { type: 'string', pattern: DEPLOYMENT.source },
+      read: (value) => (isMatch(value, DEPLOYMENT) ? { deployment: value } : undefined),
+    },
+    service_tier: {
+      expects: `the level of service of a cloud: ${SERVICE_TIERS.join(', ')}`,
+      schema: { enum: SERVICE_TIERS },
+      read: (value) => {
+        const serviceTier = SERVICE_TIERS.find((tier) => tier === value);
+        return serviceTier === undefined ? undefined : { serviceTier };
+      },
+    },
     omit: {
       expects: `a list of the parts to leave out of its requests: ${ADJUSTMENT_NAMES.join(', ')}`,
       schema: { type: 'array', items: { enum: ADJUSTMENT_NAMES } },
@@ -117,6 +159,10 @@ export function providersSchema(): JsonObject {
       additionalProperties: false,
     },
   };
+}
+
+function isMatch(value: unknown, pattern: RegExp): value is string {
+  return typeof value === 'string' && pattern.test(value);
 }
 
 function isAdjustmentList(value: unknown): value is readonly AdjustmentName[] {

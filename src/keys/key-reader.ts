@@ -6,6 +6,8 @@ import { sanitizeForTerminal } from '../base/terminal-text.ts';
 import { findKeyProblem, MAX_KEY_BYTES, parseKey } from '../model/providers/provider-key.ts';
 import { KeyUnavailableError, type KeyReader, type KeySource } from '../protocol/api-key.ts';
 import type { Environment } from '../sys/env.ts';
+import type { HttpFetch } from '../sys/http/http-types.ts';
+import { computeKeyLife, type CloudKeySource } from './clouds/cloud-deps.ts';
 import { readNamedFile } from '../sys/files/named-file.ts';
 import { statIfPresent } from '../sys/files/path-lookup.ts';
 import { expandHome } from '../sys/files/paths.ts';
@@ -35,6 +37,8 @@ export interface KeyReaderOptions {
   readonly onKey: (key: string) => void;
   /** Takes a sentence about a file that others can read or change, once for each file. Default: nobody is told. */
   readonly onNotice?: (line: string) => void;
+  /** Sends the requests to the token services of clouds. Default: no credentials of clouds are read. */
+  readonly fetch?: HttpFetch;
   /** The time limit of a command or file in milliseconds. Default: a minute, so that a person can unlock something. */
   readonly readMs?: number;
 }
@@ -65,16 +69,16 @@ export function createKeyReader({ onNotice, ...given }: KeyReaderOptions): KeyRe
   const known = new Map<string, ReadKey>();
   const start = (name: string, source: KeySource, isRenewal: boolean): Promise<string> => {
     const startedAt = options.clock.now();
-    const ttlMs = source.kind === 'keychain' ? Number.POSITIVE_INFINITY : source.ttlMs;
-    const key = readKey(source, options);
+    const reading = readKey(source, options);
+    const key = reading.then((read) => read.key);
     const entry = { key, startedAt, expiresAt: Number.POSITIVE_INFINITY, isRenewal };
     known.set(name, entry);
     const expireAfter = (ms: number): void => {
       if (known.get(name) !== entry) return;
       known.set(name, { ...entry, expiresAt: options.clock.now() + ms });
     };
-    key.then(
-      () => expireAfter(ttlMs),
+    reading.then(
+      ({ ttlMs }) => expireAfter(ttlMs),
       () => expireAfter(FAILURE_MS),
     );
     return key;
@@ -98,7 +102,40 @@ export function createKeyReader({ onNotice, ...given }: KeyReaderOptions): KeyRe
   };
 }
 
-async function readKey(source: KeySource, options: KeyReaderOptions): Promise<string> {
+/** A key, and the time in milliseconds for which it is used without being read again. */
+interface LimitedKey {
+  readonly key: string;
+  readonly ttlMs: number;
+}
+
+async function readKey(source: KeySource, options: KeyReaderOptions): Promise<LimitedKey> {
+  switch (source.kind) {
+    case 'aws':
+    case 'google':
+    case 'azure':
+      return readKeyOfCloud(source, options);
+    case 'keychain':
+      return { key: await readStoredKey(source, options), ttlMs: Number.POSITIVE_INFINITY };
+    default:
+      return { key: await readStoredKey(source, options), ttlMs: source.ttlMs };
+  }
+}
+
+async function readKeyOfCloud(
+  source: CloudKeySource,
+  { environment, home, clock, fetch, onKey }: KeyReaderOptions,
+): Promise<LimitedKey> {
+  if (fetch === undefined)
+    throw new KeyUnavailableError('credentials of a cloud are not read here');
+  const { readCloudKey } = await import('./clouds/cloud-key.ts');
+  const read = await readCloudKey(source, { environment, home, clock, fetch });
+  for (const secret of read.secrets) onKey(secret);
+  return { key: read.key, ttlMs: computeKeyLife(read.expiresAt, clock.now()) };
+}
+
+type StoredKeySource = Exclude<KeySource, CloudKeySource>;
+
+async function readStoredKey(source: StoredKeySource, options: KeyReaderOptions): Promise<string> {
   const { name, holder, text } = await readText(source, options);
   const key = readFirstLine(text);
   if (key === '') throw new KeyUnavailableError(`${name} gives no key: ${holder} is empty`);
@@ -121,7 +158,7 @@ interface KeyText {
   readonly text: string;
 }
 
-async function readText(source: KeySource, options: KeyReaderOptions): Promise<KeyText> {
+async function readText(source: StoredKeySource, options: KeyReaderOptions): Promise<KeyText> {
   switch (source.kind) {
     case 'command':
       return {

@@ -12,7 +12,9 @@ import type { ProtocolAdapter } from './adapters/protocol-adapter.ts';
 
 import type { LimiterSettings } from './limiter/allowance.ts';
 import { findSharedLimiter } from './limiter/limiter.ts';
+import { routeModel } from './providers/cloud-route.ts';
 import type { ConfiguredProvider } from './providers/configured-provider.ts';
+import type { CloudKind } from './settings/clouds.ts';
 import { withWatchdog, type LivenessLimits } from './watchdog.ts';
 
 /** The limits of `[liveness]`, in milliseconds. */
@@ -20,6 +22,8 @@ export interface ModelPortLimits extends LivenessLimits {
   /** The first-token limit for servers at private addresses, whose models may take minutes to load. */
   readonly privateFirstTokenMs: number;
 }
+
+type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
 
 /** The dependencies of the port to all models. */
 export interface ModelPortDeps extends AdapterDeps {
@@ -33,10 +37,10 @@ export interface ModelPortDeps extends AdapterDeps {
 
 /** The port to all configured models. */
 export interface ConnectedModels extends ModelPort {
-  /** Starts to load the modules for the first request to a provider. An unknown name has no effect. */
-  preload(provider: string): void;
+  /** Starts to load the modules for the first request to a model. An unknown provider has no effect. */
+  preload(model: ModelId): void;
   /** Returns the peculiarities of a model's server that its refusals have taught; null: nothing was sent to it. */
-  learned(model: Pick<ResolvedModel, 'provider' | 'id'>): LearnedSettings | null;
+  learned(model: ModelId): LearnedSettings | null;
 }
 
 /** The port to one provider. */
@@ -49,10 +53,19 @@ interface OpenedPort extends ModelPort {
 export function createModelPort(deps: ModelPortDeps): ConnectedModels {
   const loading = new Map<string, Promise<OpenedPort>>();
   const loaded = new Map<string, OpenedPort>();
-  const load = (name: string): Promise<OpenedPort> => {
+  const servers = new Map(deps.providers.map((provider) => [provider.name, provider]));
+  /** Returns the key of the port to a model: all models of a provider share one, unless it is a cloud. */
+  const keyOf = ({ provider, id }: ModelId): string => {
+    const server = servers.get(provider);
+    if (server?.cloud === undefined) return provider;
+    const { baseUrl, protocol } = routeModel(server, id);
+    return `${provider} ${protocol} ${baseUrl}`;
+  };
+  const load = (model: ModelId): Promise<OpenedPort> => {
+    const name = keyOf(model);
     const known = loading.get(name);
     if (known !== undefined) return known;
-    const opening = openPort(name, deps).then((port) => {
+    const opening = openPort(model, deps).then((port) => {
       loaded.set(name, port);
       return port;
     });
@@ -66,7 +79,7 @@ export function createModelPort(deps: ModelPortDeps): ConnectedModels {
   ): AsyncGenerator<ModelPart, void, undefined> {
     let port: ModelPort;
     try {
-      port = await load(request.model.provider);
+      port = await load(request.model);
     } catch (thrown) {
       yield createUnavailableFailure(request.model.provider, thrown);
       return;
@@ -76,24 +89,26 @@ export function createModelPort(deps: ModelPortDeps): ConnectedModels {
   return {
     // A loaded port is called directly, because every generator in between costs time for each part of an answer.
     stream: (request, signal, listener) =>
-      loaded.get(request.model.provider)?.stream(request, signal, listener) ??
+      loaded.get(keyOf(request.model))?.stream(request, signal, listener) ??
       streamOnceLoaded(request, signal, listener),
-    preload(name) {
+    preload(model) {
       // The error is ignored, because the first request fails with the same error and reports it.
-      load(name).catch(() => {});
+      load(model).catch(() => {});
     },
-    learned: ({ provider, id }) => loaded.get(provider)?.learned?.(id) ?? null,
+    learned: (model) => loaded.get(keyOf(model))?.learned?.(model.id) ?? null,
   };
 }
 
-async function openPort(name: string, deps: ModelPortDeps): Promise<OpenedPort> {
+async function openPort(model: ModelId, deps: ModelPortDeps): Promise<OpenedPort> {
+  const { provider: name, id } = model;
   const loadLocalPort = deps.localPorts?.[name];
   if (loadLocalPort !== undefined) return loadLocalPort();
-  const provider = deps.providers.find((each) => each.name === name);
-  if (provider === undefined) throw new Error('no such provider is configured');
+  const configured = deps.providers.find((each) => each.name === name);
+  if (configured === undefined) throw new Error('no such provider is configured');
+  const provider = routeModel(configured, id);
   const [{ createAdapter }, protocol] = await Promise.all([
     import('./adapters/adapter.ts'),
-    PROTOCOLS[provider.protocol](),
+    loadProtocol(provider),
   ]);
   const { limits } = deps;
   const firstTokenMs = provider.isPrivate ? limits.privateFirstTokenMs : limits.firstTokenMs;
@@ -104,6 +119,27 @@ async function openPort(name: string, deps: ModelPortDeps): Promise<OpenedPort> 
   return { stream: port.stream, learned: adapter.learned };
 }
 
+/** Loads the protocol of a provider: on a cloud, in the form that the cloud gives it. */
+function loadProtocol({ protocol, cloud }: ConfiguredProvider): Promise<ProtocolAdapter> {
+  const ofCloud = cloud === undefined ? undefined : CLOUD_PROTOCOLS[cloud.kind]?.[protocol];
+  return (ofCloud ?? PROTOCOLS[protocol])();
+}
+
+type ProtocolLoaders = Readonly<Partial<Record<ProtocolName, () => Promise<ProtocolAdapter>>>>;
+
+/** The functions that load the protocols which differ on a cloud from those of the vendors' own servers. */
+const CLOUD_PROTOCOLS: Readonly<Partial<Record<CloudKind, ProtocolLoaders>>> = {
+  bedrock: {
+    anthropic: async () =>
+      (await import('./adapters/bedrock/bedrock-anthropic.ts')).bedrockAnthropicProtocol,
+  },
+  vertex: {
+    anthropic: async () =>
+      (await import('./adapters/vertex/vertex-anthropic.ts')).vertexAnthropicProtocol,
+    google: async () => (await import('./adapters/vertex/vertex-google.ts')).vertexGoogleProtocol,
+  },
+};
+
 /** The functions that load the protocols. Each protocol is loaded only when it is used, because its provider package is large. */
 const PROTOCOLS: Readonly<Record<ProtocolName, () => Promise<ProtocolAdapter>>> = {
   anthropic: async () =>
@@ -112,6 +148,8 @@ const PROTOCOLS: Readonly<Record<ProtocolName, () => Promise<ProtocolAdapter>>> 
     (await import('./adapters/openai-responses/responses-protocol.ts')).responsesProtocol,
   'openai-chat': async () => (await import('./adapters/openai-chat/chat-protocol.ts')).chatProtocol,
   google: async () => (await import('./adapters/google/google-protocol.ts')).googleProtocol,
+  'bedrock-converse': async () =>
+    (await import('./adapters/bedrock/converse-protocol.ts')).converseProtocol,
 };
 
 function createUnavailableFailure(provider: string, thrown: unknown): ModelPart {

@@ -18,7 +18,19 @@ export type KeySource =
       /** The setting that names the file, for messages. */
       readonly setting: string;
     }
-  | { readonly kind: 'keychain'; readonly provider: string; readonly account: string };
+  | { readonly kind: 'keychain'; readonly provider: string; readonly account: string }
+  | {
+      /** The credentials of AWS, as `formatAwsKey` writes them. */
+      readonly kind: 'aws';
+      /** The region of the model, which is also that of the token service if a profile names none. */
+      readonly region: string | null;
+      /** The profile in the files of the AWS command line; null: none is chosen. */
+      readonly profile: string | null;
+    }
+  /** An access token of Google. */
+  | { readonly kind: 'google' }
+  /** An access token of Microsoft Entra ID. */
+  | { readonly kind: 'azure' };
 
 /** The error for a key that cannot be read or stored. It says what to do and never holds a key. */
 export class KeyUnavailableError extends MusterError {

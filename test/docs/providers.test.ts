@@ -22,6 +22,7 @@ const PROTOCOLS: Readonly<Record<ProtocolName, string>> = {
   'openai-responses': 'OpenAI Responses',
   'openai-chat': 'OpenAI Chat Completions',
   google: 'Google generateContent',
+  'bedrock-converse': 'Bedrock Converse',
 };
 
 function list(names: readonly string[]): string {

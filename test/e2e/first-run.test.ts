@@ -21,7 +21,7 @@ function open(
 describe.runIf(needs('tmux', 'tmux'))('a first start without a model', () => {
   it('goes on without a model if the user wants that, and then sends the prompt', async () => {
     using sandbox = new Sandbox({ 'retry.ts': 'export const retryLimit = 3;\n' });
-    const env = { CLAUDE_CODE_USE_BEDROCK: '1' };
+    const env = { LLM_API_KEY: 'key-without-a-model' };
     using terminal = open(sandbox, env, ['Where is retryLimit?']);
     const offer = await terminal.sees(TITLE);
     expect(offer).toContain('The environment has no key');
@@ -29,7 +29,7 @@ describe.runIf(needs('tmux', 'tmux'))('a first start without a model', () => {
     terminal.press('Down', 'Down', 'Enter');
     const screen = await terminal.sees('> Where is retryLimit?');
     expect(screen).toContain('no model is configured: the offline search engine answers');
-    expect(screen).toContain('CLAUDE_CODE_USE_BEDROCK has no effect');
+    expect(screen).toContain('LLM_API_KEY has no effect');
     terminal.press('C-c', 'C-c');
     await terminal.sees('exit 0');
   });

@@ -65,7 +65,7 @@ test.each([
   await using server = await serve(answerWith(wire.answer));
   const env = { [`${prefix}_API_KEY`]: 'k', [`${prefix}_BASE_URL`]: server.url };
   const port = connect(env);
-  port.preload(provider);
+  port.preload({ provider, id: 'm' });
   const { message } = finished(await collect(port, ask(provider, wire.model)));
   expect(message).toEqual(wire.message);
   expect(server.requests[0]?.url).toBe(path);
@@ -158,7 +158,7 @@ test('models that need no network are loaded once, at their first request', asyn
 
 test('a provider that is not configured is a failure and not an exception', async () => {
   const port = connect({});
-  port.preload('nobody');
+  port.preload({ provider: 'nobody', id: 'm' });
   expect(failed(await collect(port, ask('nobody')))).toEqual({
     kind: 'not_found',
     message: 'nobody: no such provider is configured',

@@ -97,6 +97,7 @@ export async function openSessionModels(
     environment,
     home: state.home,
     clock: systemClock,
+    fetch,
     onKey: addSecret,
     onNotice,
   });
@@ -132,7 +133,7 @@ export async function openSessionModels(
     attachments: (model) => chooser.attachments(model),
     keys,
   });
-  if (preload) port.preload(main.provider);
+  if (preload) port.preload(main);
   const provider = setup.providers.find(({ name }) => preload && name === main.provider);
   const keyRead = readKeyEarly(provider, keys, onNotice);
   const listing = { setup, fetch, keys, directory };

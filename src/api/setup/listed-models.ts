@@ -62,7 +62,7 @@ export async function reportListedModels(
   const problems: string[] = [];
   const store = openModelLists(stateDirectory(state));
   const stored = readStored(store, problems);
-  const keys = loadKeyReader({ environment, home, clock: systemClock, onKey: () => {} });
+  const keys = loadKeyReader({ environment, home, clock: systemClock, fetch, onKey: () => {} });
   const request = { fetch, clock: systemClock, keys, stored: stored ?? [], isRefresh };
   const results = await Promise.all(wanted.map((one) => listProviderModels(one, request)));
   const newLists = results.flatMap(({ newList }) => newList ?? []);

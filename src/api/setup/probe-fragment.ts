@@ -62,6 +62,7 @@ function chooseSettings(
 }
 
 const KINDS: Readonly<Record<ProtocolName, ProviderKind>> = {
+  'bedrock-converse': 'bedrock',
   'openai-chat': 'openai-compatible',
   'openai-responses': 'openai-responses',
   anthropic: 'anthropic',

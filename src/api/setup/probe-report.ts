@@ -97,7 +97,7 @@ export async function reportProviderProbe(
   const early = notices.map((notice) => clean(warn('accounts', notice, null)));
   for (const check of early) options.onCheck(check);
   const fetch = createHttpFetch(environment);
-  const keys = loadKeyReader({ environment, home, clock: systemClock, onKey });
+  const keys = loadKeyReader({ environment, home, clock: systemClock, fetch, onKey });
   const deps = { fetch, clock: systemClock, keys };
   const report = await probeProvider(found.target, {
     ...deps,

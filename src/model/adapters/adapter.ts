@@ -19,6 +19,7 @@ import { EndpointKey } from './endpoint-key.ts';
 import { IncompleteAnswerError, HttpStatusError } from './errors/answer-errors.ts';
 import type { Endpoint, ProtocolAdapter } from './protocol-adapter.ts';
 import { addFields } from './adjust/body-changes.ts';
+import { replaceModel } from './anthropic/cloud-body.ts';
 import { EffortFallbacks, isPossibleEffortRefusal, type SentEffort } from './adjust/efforts.ts';
 import {
   type FailureContext,
@@ -208,7 +209,8 @@ async function* streamAnswer(
   const plain = protocol.createReader(answer);
   const reader = search === undefined ? plain : search.collectSources(plain, answer);
   const { host } = new URL(endpoint.baseUrl);
-  const options = { body, host, reader, answer, caps, deadlines: deps.deadlines };
+  const events = protocol.decodeBody?.(body) ?? body;
+  const options = { body: events, host, reader, answer, caps, deadlines: deps.deadlines };
   for await (const _piece of readAnswerBody(options)) {
     if (!progress.isAccepted) {
       progress.isAccepted = true;
@@ -248,7 +250,7 @@ async function send(
     observer,
     omittedHeaders: protocol.omittedHeaders ?? [],
     adjustBody: (built: string) =>
-      adjustments.apply(request.model.id, finishBody(addFields(built, fields), request, protocol)),
+      adjustments.apply(request.model.id, finishBody(addFields(built, fields), request, context)),
   };
   const capture = async (url: string | URL | Request, init?: RequestInit): Promise<never> => {
     response = sendRequest(String(url), init ?? {}, sendContext);
@@ -297,10 +299,16 @@ function findDefaultLimit(
   return protocol.findDefaultOutputLimit?.(model.id) ?? endpoint.quirks?.outputLimit;
 }
 
-function finishBody(built: string, request: ModelRequest, protocol: ProtocolAdapter): string {
+function finishBody(
+  built: string,
+  request: ModelRequest,
+  { protocol, endpoint }: Pick<AttemptContext, 'protocol' | 'endpoint'>,
+): string {
   const { maxOutputTokens } = request;
+  const deployment = endpoint.cloud?.deployment;
   const written = replaceLoneSurrogates(built);
-  const body = protocol.finishBody?.(written, request) ?? written;
+  const finished = protocol.finishBody?.(written, request) ?? written;
+  const body = deployment === undefined ? finished : replaceModel(finished, deployment);
   if (maxOutputTokens === undefined) return body;
   return protocol.setOutputLimit?.(body, maxOutputTokens) ?? body;
 }

@@ -2,6 +2,8 @@ import { rejectOnAbort } from '../../base/async.ts';
 import type { KeyReader } from '../../protocol/api-key.ts';
 import type { TrafficObserver } from '../../sys/http/http-types.ts';
 import type { ModelFailure } from '../../protocol/model.ts';
+import { HttpStatusError } from './errors/answer-errors.ts';
+import { isRefusalOfCredentials } from './errors/cloud-hints.ts';
 import type { Endpoint } from './protocol-adapter.ts';
 
 /** The time between two signs of life while a key is read. It is shorter than any limit for a connection. */
@@ -53,8 +55,11 @@ export class EndpointKey {
    */
   async renew(thrown: unknown, { kind, status }: ModelFailure): Promise<unknown> {
     const { apiKey, keySource } = this.endpoint;
-    // Some servers refuse a wrong key with another status than 401. With 403, the key is right but lacks a right.
-    const isRefused = kind === 'auth' && status !== undefined && status !== 403;
+    // Some servers refuse a wrong key with another status than 401. With 403, the key is right but lacks a right, except
+    // at AWS.
+    const isMissingRight =
+      status === 403 && !(thrown instanceof HttpStatusError && isRefusalOfCredentials(thrown));
+    const isRefused = kind === 'auth' && status !== undefined && !isMissingRight;
     if (!isRefused || this.refused !== null || apiKey === null || keySource === undefined) {
       return thrown;
     }

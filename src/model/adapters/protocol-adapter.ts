@@ -8,6 +8,7 @@ import type { Message } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
 import type { AnswerBuilder } from './answers/answer-builder.ts';
 import type { CitedPage, SearchDomains } from '../../protocol/web.ts';
+import type { ResponseBody } from '../../sys/http/http-types.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 
 /** The properties of a provider that its requests need: the base URLs, the API key, and the adjustments. */
@@ -24,6 +25,7 @@ export type Endpoint = Pick<
   | 'keyHeader'
   | 'omit'
   | 'quirks'
+  | 'cloud'
 >;
 
 /** The content of an answer in the form of the provider packages. */
@@ -114,6 +116,8 @@ export interface ProtocolAdapter {
     fetch: typeof globalThis.fetch,
   ): LanguageModelV4;
   createReader(answer: AnswerBuilder): AnswerReader;
+  /** Converts the body of an answer to server-sent events. Default: it contains them already. */
+  decodeBody?(body: ResponseBody): ResponseBody;
   /** Loads the provider's own search. Default: the protocol has none that several servers agree on. */
   loadSearch?(): Promise<ProviderSearch>;
   /** Returns the options of the provider package for a request. Default: none. */

@@ -52,10 +52,10 @@ export async function sendRequest(
   const headers = collectHeaders(init, new Set([...omittedHeaders, ...keyHeaders]));
   Object.assign(headers, endpoint.headers);
   headers['user-agent'] = `muster/${version}`;
-  setKey(headers, endpoint);
   const address = attempt.toAddress(url);
   const { method = 'GET', signal } = init;
   const body = typeof init.body === 'string' ? adjustBody(init.body) : '';
+  await setKey({ method, url: address, headers, body }, endpoint);
   const request = {
     method,
     headers,
@@ -85,11 +85,33 @@ export async function sendRequest(
   return { body: inspected.body };
 }
 
-/** Moves the API key to the header that the server expects, if the package uses another header. */
-function setKey(headers: Record<string, string>, { apiKey, keyHeader }: Endpoint): void {
+/** A request whose key is to be set. */
+interface KeylessRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** Matches an access token, which Azure does not expect in the header of its keys. */
+const ACCESS_TOKEN = /^eyJ/;
+
+/** Moves the API key to the header that the server expects, if the package uses another header, or signs the request. */
+async function setKey(
+  request: KeylessRequest,
+  { apiKey, keyHeader, cloud }: Endpoint,
+): Promise<void> {
+  const { headers } = request;
   if (apiKey === null || keyHeader === undefined) return;
   for (const name of KEY_HEADERS) delete headers[name];
-  headers[keyHeader] = keyHeader === 'authorization' ? `Bearer ${apiKey}` : apiKey;
+  if (keyHeader === 'aws-signature') {
+    const { signRequest } = await import('./bedrock/sign-request.ts');
+    Object.assign(headers, await signRequest(request, apiKey, { region: cloud?.region ?? '' }));
+  } else if (keyHeader === 'authorization' || ACCESS_TOKEN.test(apiKey)) {
+    headers['authorization'] = `Bearer ${apiKey}`;
+  } else {
+    headers[keyHeader] = apiKey;
+  }
 }
 
 /** Removes the query from a URL, because it may contain an API key. */

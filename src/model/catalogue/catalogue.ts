@@ -3,6 +3,7 @@ import type { ListedModel } from '../../protocol/listed-model.ts';
 import type { ModelDetails, ModelPrice, TokenPrices } from '../../protocol/model.ts';
 import { findSearchFee } from './search-fees.ts';
 import { DEFAULT_LIMIT, findOutputLimit } from './output-limits.ts';
+import { CLOUDS, type CloudKind } from '../settings/clouds.ts';
 import { type ModelOverride, OVERRIDE_SOURCE } from '../settings/model-settings.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 import type { Vendor } from '../providers/vendors.ts';
@@ -13,7 +14,10 @@ export const CATALOGUE = { name: '@pydantic/genai-prices', version: '0.1.8', asO
 /** The details of an unknown model. */
 export const UNKNOWN_DETAILS: ModelDetails = { contextWindow: null, maxOutput: null, price: null };
 
-type CatalogueProvider = Pick<ConfiguredProvider, 'protocol' | 'vendor' | 'baseUrl' | 'isPrivate'>;
+type CatalogueProvider = Pick<
+  ConfiguredProvider,
+  'protocol' | 'vendor' | 'baseUrl' | 'isPrivate' | 'cloud'
+>;
 
 /** A model in the list of its provider. */
 export interface ListedDetails {
@@ -64,7 +68,7 @@ async function loadCatalogueDetails(
   id: string,
   override: ModelOverride,
 ): Promise<ModelDetails> {
-  const { vendor, baseUrl, isPrivate } = provider;
+  const { vendor, baseUrl, isPrivate, cloud } = provider;
   const maxOutput = override.outputLimit ?? findOutputLimit(provider, id);
   const contextWindow = override.contextWindow ?? null;
   const price: ModelPrice | null =
@@ -73,11 +77,12 @@ async function loadCatalogueDetails(
       : { ...override.price, source: OVERRIDE_SOURCE, asOf: null };
   const unknown = { contextWindow, maxOutput, price };
   // A model on the user's own machines has no known price.
-  if (vendor === null && isPrivate) return unknown;
+  if (vendor === null && isPrivate && cloud === undefined) return unknown;
   const { calcPrice } = await import('@pydantic/genai-prices');
-  const selector = vendor === null ? { providerApiUrl: baseUrl } : { providerId: vendor };
+  const providerId = cloud === undefined ? vendor : CLOUDS[cloud.kind].catalogue;
+  const selector = providerId === null ? { providerApiUrl: baseUrl } : { providerId };
   const match = calcPrice({ input_tokens: 0, output_tokens: 0 }, id, selector);
-  if (match === null || isOtherVersion(id, match.model.id)) return unknown;
+  if (match === null || isOtherModel(id, match.model.id, cloud?.kind)) return unknown;
   const known = price ?? toPrice(match.model_price);
   const search = findSearchFee(vendor, id);
   return {
@@ -86,6 +91,22 @@ async function loadCatalogueDetails(
     price: known === null || search === undefined ? known : { ...known, search },
     cacheMinimum: findCacheMinimum(id),
   };
+}
+
+/**
+ * Returns true if the catalogue's id is that of another model. On Bedrock, an id begins with a region and ends with a
+ * version, and the same model has several.
+ */
+function isOtherModel(id: string, known: string, cloud: CloudKind | undefined): boolean {
+  if (cloud !== 'bedrock') return isOtherVersion(id, known);
+  return isOtherVersion(toPlainBedrockId(id), toPlainBedrockId(known));
+}
+
+/** Removes the address, the region and the version from the id of a model on Bedrock. */
+function toPlainBedrockId(id: string): string {
+  return stripVendor(id)
+    .replace(/^(?:[a-z]{2,}(?:-[a-z]+)*\.)(?=[a-z0-9]+\.)/, '')
+    .replace(/(?:-v\d+)?(?::\d+)*$/, '');
 }
 
 /** Returns the id of a vendor's model with this name; null: the catalogue has no such model. */

@@ -18,6 +18,7 @@ function protocolHeaders(protocol: ProtocolName, apiKey: string): Record<string,
       return { 'x-goog-api-key': apiKey };
     case 'openai-chat':
     case 'openai-responses':
+    case 'bedrock-converse':
       return { authorization: `Bearer ${apiKey}` };
     default:
       return protocol satisfies never;

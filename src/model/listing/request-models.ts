@@ -8,6 +8,7 @@ import { EndpointKey } from '../adapters/endpoint-key.ts';
 import { HttpStatusError, WrongServerError } from '../adapters/errors/answer-errors.ts';
 import { toModelFailure } from '../adapters/errors/model-failure.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
+import { CLOUDS } from '../settings/clouds.ts';
 import type { ProtocolName } from '../settings/presets.ts';
 import { ListConnection } from './list-connection.ts';
 import { findNativeServer, recognizeServer, type NativeServer } from './native-lists.ts';
@@ -52,6 +53,12 @@ export async function requestModels(
   deps: ListDeps,
   options: ListOptions,
 ): Promise<ListOutcome> {
+  const { cloud } = provider;
+  if (cloud !== undefined && cloud.kind !== 'azure') {
+    return {
+      problem: `${CLOUDS[cloud.kind].title} has no list of models that can be asked for: name a model by its id`,
+    };
+  }
   // Reading a key has a time limit of its own.
   const { signal } = new AbortController();
   const key = new EndpointKey(provider, deps.keys, { signal, observer: undefined });

@@ -23,6 +23,7 @@ export const PROTOCOL_TITLES: Readonly<Record<ProtocolName, string>> = {
   'openai-chat': 'Chat Completions',
   'openai-responses': 'Responses',
   anthropic: 'Anthropic Messages',
+  'bedrock-converse': 'Bedrock Converse',
   google: 'Gemini',
 };
 

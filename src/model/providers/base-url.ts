@@ -108,6 +108,8 @@ export function findCandidateUrls(
       : { otherBaseUrl: atPath(removeVersion(path)) }),
   });
   switch (protocol) {
+    case 'bedrock-converse':
+      return { baseUrl: atPath(path), ...query };
     case 'google': {
       const isComplete = isVersioned || hasEndpoint || path.endsWith('/publishers/google');
       return { baseUrl: atPath(isComplete ? path : `${path}/v1beta`), ...query };

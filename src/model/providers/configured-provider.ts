@@ -1,7 +1,7 @@
 import type { ListedModel } from '../../protocol/listed-model.ts';
 import type { Tier } from '../../protocol/model.ts';
 import type { AdjustmentName } from '../settings/adjustment-names.ts';
-import type { ProviderKind } from '../settings/model-settings.ts';
+import type { ServerKind } from '../settings/model-settings.ts';
 import { PRESET_QUIRKS } from '../settings/preset-quirks.ts';
 import type { ProviderQuirks } from '../settings/provider-quirks.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type ProviderPreset,
 } from '../settings/presets.ts';
 import { type ParsedBaseUrl, type CandidateUrls, findCandidateUrls } from './base-url.ts';
+import type { CloudAccess } from './cloud-route.ts';
 import type { KeyHeader, ProviderKey } from './provider-key.ts';
 import { findVendorByUrl, isPrivateHost, isVendor, type Vendor } from './vendors.ts';
 
@@ -40,6 +41,8 @@ export interface ConfiguredProvider extends CandidateUrls, ProviderKey {
   readonly omit?: readonly AdjustmentName[];
   /** The differences from its protocol. Default: none is known. */
   readonly quirks?: ProviderQuirks;
+  /** The cloud that it is. `protocol`, `vendor` and `baseUrl` then differ between models: see `routeModel`. Default: none. */
+  readonly cloud?: CloudAccess;
 }
 
 /** The parts from which a provider is created. */
@@ -47,7 +50,7 @@ export interface ProviderDraft extends Pick<ConfiguredProvider, 'name' | 'protoc
   /** The known provider whose servers it uses; null: another server. */
   readonly preset: PresetName | null;
   /** The kind of the server, whose requests and answers it has if its host is not known. Default: `preset`. */
-  readonly kind?: ProviderKind;
+  readonly kind?: ServerKind;
   /** Default: the known provider, if it is a vendor. */
   readonly vendor?: Vendor | null;
   readonly url: ParsedBaseUrl;
@@ -117,15 +120,16 @@ export function createKeylessProvider(
 }
 
 /** Returns the kind of the server at an address: a known provider, or else the protocol of its endpoint. */
-export function kindOfServer({ url, endpoint }: ParsedBaseUrl): ProviderKind {
+export function kindOfServer({ url, endpoint }: ParsedBaseUrl): ServerKind {
   const known = findVendorByUrl(url) ?? findPresetByHost(url.hostname);
   // Google's host also has an API that imitates OpenAI's.
   if (known !== null && !(known === 'google' && findVendorByUrl(url) === null)) return known;
-  return endpoint === null || endpoint === 'openai-chat' ? 'openai-compatible' : endpoint;
+  if (endpoint === null || endpoint === 'bedrock-converse') return 'openai-compatible';
+  return endpoint === 'openai-chat' ? 'openai-compatible' : endpoint;
 }
 
 /** Returns the protocol of a provider. OpenAI itself uses Responses; servers that imitate it use Chat. */
-export function chooseProtocol(kind: ProviderKind, { url, endpoint }: ParsedBaseUrl): ProtocolName {
+export function chooseProtocol(kind: ServerKind, { url, endpoint }: ParsedBaseUrl): ProtocolName {
   switch (kind) {
     case 'anthropic':
     case 'google':
@@ -153,10 +157,12 @@ function keyHeaderOf({ url, protocol, key }: ProviderDraft): { readonly keyHeade
   return isToken && key.apiKey !== null ? { keyHeader: 'authorization' } : {};
 }
 
-/** Tells whether the servers of a provider are known to search the web for its models. */
+/** Tells whether the servers of a provider are known to search the web for its models. Of the clouds, only Google does. */
 export function canSearchWeb({
   vendor,
   protocol,
-}: Pick<ConfiguredProvider, 'vendor' | 'protocol'>): boolean {
+  cloud,
+}: Pick<ConfiguredProvider, 'vendor' | 'protocol' | 'cloud'>): boolean {
+  if (cloud !== undefined) return protocol === 'google';
   return vendor !== null && protocol !== 'openai-chat';
 }

@@ -3,8 +3,11 @@ import type { KeySource, StoredAccount } from '../../protocol/api-key.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { ProviderSettings } from '../settings/model-settings.ts';
 
-/** A header for the API key other than the default of the protocol. In `authorization` it is sent as a bearer token. */
-export type KeyHeader = 'authorization' | 'api-key';
+/**
+ * The way in which a key is sent, other than the default of the protocol. In the header `authorization` it is a bearer
+ * token. `aws-signature`: the key is never sent, but signs the request.
+ */
+export type KeyHeader = 'authorization' | 'api-key' | 'aws-signature';
 
 /** The API key of a provider, or the reason why the provider has none. */
 export interface ProviderKey {
@@ -164,6 +167,15 @@ const MIN_SECRET_LENGTH = 8;
 const MASKED = /([\w-]*)(?:\*{2,}|\.{3}|…)([\w-]*)/gu;
 /** The minimum length of a part that is recognized. */
 const MIN_PART = 3;
+
+/** Replaces the key of a provider in a text of a server. Each part of a key of AWS is a secret of its own. */
+export function hideKeys(
+  text: string,
+  { apiKey, keyHeader }: Pick<ProviderKey, 'apiKey' | 'keyHeader'>,
+): string {
+  if (apiKey === null || keyHeader !== 'aws-signature') return hideKey(text, apiKey);
+  return apiKey.split(':').reduce(hideKey, text);
+}
 
 /** Replaces a key in a text of a server, and the parts of it that some servers show. */
 export function hideKey(text: string, key: string | null): string {

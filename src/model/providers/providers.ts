@@ -2,7 +2,13 @@ import { UsageError } from '../../base/errors.ts';
 import type { StoredAccount } from '../../protocol/api-key.ts';
 import type { Tier } from '../../protocol/model.ts';
 import type { Environment } from '../../sys/env.ts';
-import type { ModelSettings, ProviderKind, ProviderSettings } from '../settings/model-settings.ts';
+import { isCloudKind } from '../settings/clouds.ts';
+import type {
+  ModelSettings,
+  ProviderKind,
+  ProviderSettings,
+  ServerKind,
+} from '../settings/model-settings.ts';
 import {
   findPresetByHost,
   isPreset,
@@ -17,6 +23,12 @@ import {
   parseAccountUrl,
 } from './account-server.ts';
 import { type ParsedBaseUrl, toOllamaApiUrl, parseOllamaHost, parseBaseUrl } from './base-url.ts';
+import {
+  createCloudProvider,
+  listChosenClouds,
+  listNamedClouds,
+  refuseCloudSettings,
+} from './cloud-provider.ts';
 import {
   createProvider,
   kindOfServer,
@@ -53,8 +65,10 @@ export function discoverProviders(
   const found = [
     ...Object.entries(settings.providers).map(([name, own]) => fromSettings(name, own, sources)),
     ...fromLlmVariables(env),
+    ...listChosenClouds(sources),
     ...accounts.flatMap(({ provider }) => fromAccount(provider, sources)),
     ...PRESET_NAMES.flatMap((preset) => fromVariables(preset, env)),
+    ...listNamedClouds(sources),
   ];
   const byName = new Map<string, ConfiguredProvider>();
   for (const provider of found) {
@@ -86,6 +100,8 @@ function fromSettings(
   const configured =
     settings.baseUrl === undefined ? null : parseBaseUrl(settings.baseUrl, `${setting}.base_url`);
   const kind = settings.kind ?? guessKind(name, configured);
+  if (isCloudKind(kind)) return createCloudProvider({ name, kind }, settings, sources);
+  refuseCloudSettings(setting, settings);
   const known = presetOfKind(kind, configured);
   const url = withOllamaApi(kind, configured ?? defaultUrl(known, sources.env, setting));
   // The keys and models of a known provider are not those of another server that uses its protocol.
@@ -107,7 +123,7 @@ function fromSettings(
 
 /** Returns the vendor whose models a server has. It may be a server of the user's own with the vendor's protocol. */
 function findVendorOfKind(
-  kind: ProviderKind,
+  kind: ServerKind,
   { preset, url }: { readonly preset: PresetName | null; readonly url: ParsedBaseUrl },
 ): Vendor | null {
   const isKnown = preset !== null || findPresetByHost(url.url.hostname) !== null;
@@ -117,11 +133,13 @@ function findVendorOfKind(
 
 function guessKind(name: string, configured: ParsedBaseUrl | null): ProviderKind {
   if (isPreset(name)) return name;
-  return configured === null ? 'openai-compatible' : kindOfServer(configured);
+  if (configured !== null) return kindOfServer(configured);
+  // With an address, a server of this name may be a gateway with another protocol.
+  return isCloudKind(name) ? name : 'openai-compatible';
 }
 
 /** Returns the known provider of a kind, or that of the host if the kind is only a protocol; null: it is not known. */
-function presetOfKind(kind: ProviderKind, configured: ParsedBaseUrl | null): PresetName | null {
+function presetOfKind(kind: ServerKind, configured: ParsedBaseUrl | null): PresetName | null {
   if (kind === 'openai-responses') return 'openai';
   // A vendor's protocol at the host of another known provider, such as https://api.z.ai/api/anthropic.
   const host = configured === null ? null : findPresetByHost(configured.url.hostname);
@@ -157,7 +175,7 @@ export function isSameServer(one: URL, other: URL): boolean {
   return originOf(one) === originOf(other);
 }
 
-function withOllamaApi(kind: ProviderKind, base: ParsedBaseUrl): ParsedBaseUrl {
+function withOllamaApi(kind: ServerKind, base: ParsedBaseUrl): ParsedBaseUrl {
   return kind === 'ollama' ? { url: toOllamaApiUrl(base.url), endpoint: 'openai-chat' } : base;
 }
 
@@ -232,20 +250,12 @@ function fromLlmVariables(env: Environment): readonly ConfiguredProvider[] {
   ];
 }
 
-/** Variables with which other programs choose a cloud that Muster cannot reach yet. */
-const CLOUD_VARIABLES: readonly (readonly [variable: string, cloud: string])[] = [
-  ['CLAUDE_CODE_USE_BEDROCK', 'Amazon Bedrock'],
-  ['CLAUDE_CODE_USE_VERTEX', 'Google Vertex AI'],
-  ['CLAUDE_CODE_USE_FOUNDRY', 'Microsoft Foundry'],
-];
-
 /**
  * Returns one sentence for each setting in the environment that has no effect: `LLM_*` and `LIGHT_LLM_*` without the
- * id of a model, and clouds that are not supported. It contains names of variables and never a value, which may be a
- * key.
+ * id of a model. It contains names of variables and never a value, which may be a key.
  */
 export function describeUnusedVariables(env: Environment): readonly string[] {
-  const incomplete = ['LLM', 'LIGHT_LLM'].flatMap((prefix) => {
+  return ['LLM', 'LIGHT_LLM'].flatMap((prefix) => {
     if (env[`${prefix}_MODEL_ID`]?.trim()) return [];
     const set = [`${prefix}_API_KEY`, `${prefix}_BASE_URL`].filter((name) => env[name]?.trim());
     if (set.length === 0) return [];
@@ -254,12 +264,6 @@ export function describeUnusedVariables(env: Environment): readonly string[] {
       `${set.join(' and ')} ${verb} no effect: ${prefix}_MODEL_ID is not set. Set it to the id of the model.`,
     ];
   });
-  const clouds = CLOUD_VARIABLES.flatMap(([variable, cloud]) =>
-    ['', '0', 'false'].includes(env[variable]?.trim().toLowerCase() ?? '')
-      ? []
-      : [`${variable} has no effect: Muster does not support ${cloud}. Use another provider.`],
-  );
-  return [...incomplete, ...clouds];
 }
 
 function llmProvider(

@@ -5,6 +5,7 @@ import { isPreset, PRESETS, type PresetName } from '../settings/presets.ts';
 import type { ModelSettings } from '../settings/model-settings.ts';
 import { findRetiredProvider } from '../settings/retired-providers.ts';
 import { hasUsableKey } from '../providers/provider-key.ts';
+import { describeMissingCloud } from '../providers/cloud-provider.ts';
 import { type ConfiguredProvider } from '../providers/configured-provider.ts';
 import { findVendorByModelId } from '../providers/providers.ts';
 
@@ -194,6 +195,8 @@ export function chooseNamedModel(
   if (requested.toLowerCase() === OFFLINE) return { provider: OFFLINE, id: OFFLINE, steps: [] };
   const known = prefix.toLowerCase();
   if (isPreset(known)) return missingProviderError(requested, known);
+  const missingCloud = describeMissingCloud(known);
+  if (missingCloud !== null) return createModelError(`"${requested}" ${missingCloud}`);
   const retired = findRetiredProvider(known);
   if (retired !== undefined) return createModelError(`"${requested}": ${retired.notice}`);
   return chooseById(requested, setup, validNames);

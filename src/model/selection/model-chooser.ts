@@ -20,6 +20,7 @@ import {
   resolveTaskModel,
   type TaskModelRequest,
 } from './resolve-model.ts';
+import { routeModel } from '../providers/cloud-route.ts';
 import { canSearchWeb, type ConfiguredProvider } from '../providers/configured-provider.ts';
 import { OFFLINE, type ModelSetup } from './choose-model.ts';
 import { selectFallbacks, hasNamedModel, resolveFallbacks } from './fallbacks.ts';
@@ -142,8 +143,9 @@ async function loadDetails(
 }
 
 function findConfigured({ providers, settings }: ModelSetup, model: ModelId) {
+  const provider = providers.find(({ name }) => name === model.provider);
   return {
-    provider: providers.find(({ name }) => name === model.provider),
+    provider: provider === undefined ? undefined : routeModel(provider, model.id),
     override: settings.catalogue?.get(modelName(model)),
   };
 }

@@ -1,14 +1,19 @@
 import type { Tier, TokenPrices } from '../../protocol/model.ts';
 import type { AdjustmentName } from './adjustment-names.ts';
+import { CLOUD_KINDS, type CloudKind, type ServiceTier } from './clouds.ts';
 import { PRESET_NAMES, type PresetName } from './presets.ts';
 
-/** The values of `kind` in `[models.providers.NAME]`: the known providers, and two protocols of other servers. */
-export type ProviderKind = PresetName | 'openai-responses' | 'openai-compatible';
+/** The kinds of servers: the known providers, and two protocols of other servers. */
+export type ServerKind = PresetName | 'openai-responses' | 'openai-compatible';
+
+/** The values of `kind` in `[models.providers.NAME]`: the kinds of servers, and the clouds. */
+export type ProviderKind = ServerKind | CloudKind;
 
 export const PROVIDER_KINDS: readonly ProviderKind[] = [
   ...PRESET_NAMES,
   'openai-responses',
   'openai-compatible',
+  ...CLOUD_KINDS,
 ];
 
 /** The settings of a provider: `[models.providers.NAME]`. */
@@ -27,6 +32,18 @@ export interface ProviderSettings {
   readonly apiKeyTtlSeconds?: number;
   /** The name of the account, of several that `muster login` has stored for the provider. */
   readonly account?: string;
+  /** The region of a cloud. */
+  readonly region?: string;
+  /** The project of Google Vertex AI. */
+  readonly project?: string;
+  /** The profile in the files of the AWS command line. */
+  readonly profile?: string;
+  /** The name of an Azure resource. */
+  readonly resource?: string;
+  /** The name of the Azure deployment that is sent in place of the model's id. Default: the id is its name. */
+  readonly deployment?: string;
+  /** The level of service of a cloud. Default: the cloud's own. */
+  readonly serviceTier?: ServiceTier;
 }
 
 /** A list of models that are tried in turn when another model fails. */

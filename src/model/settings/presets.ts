@@ -2,7 +2,12 @@ import type { Tier } from '../../protocol/model.ts';
 import type { AdjustmentName } from './adjustment-names.ts';
 
 /** The wire protocol that a provider uses. */
-export type ProtocolName = 'anthropic' | 'openai-responses' | 'openai-chat' | 'google';
+export type ProtocolName =
+  | 'anthropic'
+  | 'openai-responses'
+  | 'openai-chat'
+  | 'google'
+  | 'bedrock-converse';
 
 /** The known facts about a provider, so that a key, or nothing at all, is enough to use it. */
 export interface ProviderPreset {

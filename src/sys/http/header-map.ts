@@ -36,6 +36,10 @@ export class HeaderMap {
     for (const [name, value] of this.values) visit(value, name);
   }
 
+  keys(): IterableIterator<string> {
+    return this.values.keys();
+  }
+
   entries(): IterableIterator<[string, string]> {
     return this.values.entries();
   }

@@ -114,6 +114,10 @@ const ON_THE_WIRE: Readonly<Record<ProtocolName, (body: never) => readonly unkno
     generationConfig?.maxOutputTokens,
     generationConfig?.thinkingConfig?.thinkingBudget,
   ],
+  'bedrock-converse': ({ inferenceConfig }: { inferenceConfig?: { maxTokens?: number } }) => [
+    inferenceConfig?.maxTokens,
+    undefined,
+  ],
 };
 
 interface Thinking {

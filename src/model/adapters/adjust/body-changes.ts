@@ -125,7 +125,7 @@ export function removeToolField(body: JsonObject, field: string): JsonObject | n
   return isChanged ? { ...body, tools: changed } : null;
 }
 
-/** Removes Anthropic's cache markers from tools, system texts and parts of messages. */
+/** Removes the cache markers of Anthropic and of Bedrock from tools, system texts and parts of messages. */
 export function removeCacheMarkers(body: JsonObject): JsonObject | null {
   let isChanged = false;
   const removeMarkers = (value: JsonValue): JsonValue => {
@@ -134,12 +134,17 @@ export function removeCacheMarkers(body: JsonObject): JsonObject | null {
     if (rest !== null) isChanged = true;
     const { content } = value;
     return Array.isArray(content)
-      ? { ...(rest ?? value), content: content.map(removeMarkers) }
+      ? { ...(rest ?? value), content: removeAll(content) }
       : (rest ?? value);
+  };
+  const removeAll = (list: readonly JsonValue[]): readonly JsonValue[] => {
+    const kept = list.filter((value) => !isJsonObject(value) || value['cachePoint'] === undefined);
+    if (kept.length < list.length) isChanged = true;
+    return kept.map(removeMarkers);
   };
   const lists = ['tools', 'system', 'messages'].flatMap((key) => {
     const list = body[key];
-    return Array.isArray(list) ? [[key, list.map(removeMarkers)] as const] : [];
+    return Array.isArray(list) ? [[key, removeAll(list)] as const] : [];
   });
   return isChanged ? { ...body, ...Object.fromEntries(lists) } : null;
 }

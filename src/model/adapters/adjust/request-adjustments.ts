@@ -48,6 +48,10 @@ const NO_SYSTEM_PROMPT = new RegExp(
   'i',
 );
 
+const UNKNOWN_CACHE_CONTROL = createUnknownFieldPattern('cache_control');
+const NO_PROMPT_CACHING =
+  /did not allow prompt caching|\bcachePoint\b.{0,60}(?:not|n't|unsupported|extraneous)|extraneous key \[cachePoint\]/i;
+
 /** The known adjustments. If several match a refusal, the first of them is made. */
 const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
   // Databricks, Mistral: https://github.com/openai/openai-agents-python/issues/442
@@ -83,7 +87,8 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
   },
   // Anthropic also refuses markers at wrong positions. This pattern does not match that error.
   cache_control: {
-    isRefused: createUnknownFieldPattern('cache_control'),
+    // Bedrock's Converse: "You invoked an unsupported model or your request did not allow prompt caching."
+    isRefused: (text) => UNKNOWN_CACHE_CONTROL.test(text) || NO_PROMPT_CACHING.test(text),
     scope: 'model',
     change: removeCacheMarkers,
   },

@@ -14,7 +14,7 @@ import {
 } from './answer-errors.ts';
 import { extractErrorText, findErrorMessage, toErrorLine } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
-import { hideKey } from '../../providers/provider-key.ts';
+import { hideKeys } from '../../providers/provider-key.ts';
 import { findStatedKind } from './known-refusals.ts';
 import type { ErrorRule } from '../../settings/provider-quirks.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
@@ -44,7 +44,7 @@ export function toModelFailure(thrown: unknown, context: FailureContext): ModelF
   const code = status === undefined ? '' : `HTTP ${status}: `;
   return {
     kind,
-    message: hideKey(`${context.model}: ${code}${toErrorLine(text)}`, context.server.apiKey),
+    message: hideKeys(`${context.model}: ${code}${toErrorLine(text)}`, context.server),
     retryable,
     ...(status === undefined ? {} : { status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -227,19 +227,21 @@ function findFirstCode(cause: unknown): string | undefined {
 /**
  * The HTTP status for each error code of the vendors. An error event inside a stream has no HTTP status, and only some
  * events contain one as a number. Anthropic: https://docs.claude.com/en/api/errors; OpenAI, and the servers compatible with it:
- * https://platform.openai.com/docs/guides/error-codes; Google: https://google.aip.dev/193
+ * https://platform.openai.com/docs/guides/error-codes; Google: https://google.aip.dev/193; Bedrock:
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html
  */
 const ERROR_CODES: readonly (readonly [status: number, codes: string])[] = [
   [400, 'invalid_request_error invalid_prompt INVALID_ARGUMENT FAILED_PRECONDITION'],
+  [400, 'validationException ValidationException'],
   [401, 'authentication_error invalid_api_key UNAUTHENTICATED'],
   [402, 'billing_error insufficient_quota'],
   [403, 'permission_error PERMISSION_DENIED'],
   [404, 'not_found_error model_not_found NOT_FOUND'],
   [409, 'ABORTED'],
   [413, 'request_too_large context_length_exceeded'],
-  [429, 'rate_limit_error rate_limit_exceeded RESOURCE_EXHAUSTED'],
-  [500, 'api_error server_error INTERNAL'],
-  [503, 'server_is_overloaded slow_down UNAVAILABLE'],
+  [429, 'rate_limit_error rate_limit_exceeded RESOURCE_EXHAUSTED throttlingException'],
+  [500, 'api_error server_error INTERNAL internalServerException modelStreamErrorException'],
+  [503, 'server_is_overloaded slow_down UNAVAILABLE serviceUnavailableException'],
   [504, 'timeout_error DEADLINE_EXCEEDED'],
   [529, 'overloaded_error'],
 ];

@@ -4,6 +4,7 @@ import type { Endpoint } from '../protocol-adapter.ts';
 import { extractErrorText, describeErrorBody } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
 import { findRetiredProvider } from '../../settings/retired-providers.ts';
+import { addErrorType, findCloudHint } from './cloud-hints.ts';
 import { findStatedKind } from './known-refusals.ts';
 import type { ErrorRule } from '../../settings/provider-quirks.ts';
 import { isWebPage } from './markup.ts';
@@ -33,7 +34,8 @@ export function readRefusal(
   server: Endpoint,
   now: number,
 ): FailureDetails {
-  const { status, headers, responseBody: body, requestBody } = refusal;
+  const { status, headers, requestBody } = refusal;
+  const body = server.cloud === undefined ? refusal.responseBody : addErrorType(refusal);
   const { host } = new URL(server.baseUrl);
   const retryAfterMs = readRetryAfter(headers, body, now);
   const text = describeErrorBody(body, host) || refusal.message;
@@ -88,15 +90,20 @@ export function classifyStatus(status: number, details: StatusDetails): FailureD
 
 /** Returns a hint about the cause for the user; empty: the server's own message is enough. */
 function findHint(
-  { url, responseBody: body, status }: HttpStatusError,
+  refusal: HttpStatusError,
   { kind, retryable }: FailureDetails,
   server: Endpoint,
 ): string {
+  const { url, status } = refusal;
+  const { cloud } = server;
+  const body = cloud === undefined ? refusal.responseBody : addErrorType(refusal);
   if (status === 413 && isWebPage(body)) {
     return 'a proxy before the server refuses requests of this size: raise its limit (nginx: client_max_body_size)';
   }
   const retired = findRetiredProvider(new URL(url).hostname);
   if (retired !== undefined) return retired.notice;
+  const ofCloud = cloud === undefined ? '' : findCloudHint(cloud, extractErrorText(body));
+  if (ofCloud !== '') return ofCloud;
   if (kind === 'not_found') return `sent to ${url}`;
   const isAboutAccount = kind === 'auth' || (kind === 'rate_limit' && !retryable);
   return isAboutAccount ? `sent to ${server.baseUrl} ${describeKey(server)}` : '';
