@@ -5,7 +5,7 @@ import { errorMessage } from '../../base/errors.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { decideStart, decideStartByRules } from '../../policy/decide.ts';
 import type { Decision, PermissionMode } from '../../protocol/permission.ts';
-import type { ToolOutput, AnyTool, ToolCaps, ToolContext, ToolKind } from '../../protocol/tool.ts';
+import type { ToolOutput, AnyTool, ToolCaps, ToolContext } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { decideNow } from '../permissions/judge.ts';
 import { waitsForOthers } from '../permissions/prepare-call.ts';
@@ -25,8 +25,6 @@ import { byteLength, plural } from '../../base/text.ts';
 import type { Budget } from '../limits/budget.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 
-/** The kinds of tools that can change files, also by the servers that they ask. */
-const CHANGING_KINDS: ReadonlySet<ToolKind> = new Set(['edit', 'execute', 'network']);
 /** The time that a stopped tool has to clean up. A tool that needs longer is abandoned. */
 const CLEANUP_TIMEOUT_MS = 2_500;
 
@@ -56,7 +54,8 @@ export async function executeCall(
   // itself, and its child syncs this log before it starts to work.
   if (mayHaveEffects && tool.kind !== 'delegate') await syncBeforeEffects(run);
   const startedAt = deps.clock.monotonic();
-  const endChange = CHANGING_KINDS.has(tool.kind) ? sharedSearches.beginChange() : null;
+  const mayChangeFiles = mayHaveEffects && tool.kind !== 'delegate' && !waitsForOthers(allowed);
+  const endChange = mayChangeFiles ? sharedSearches.beginChange() : null;
   const output = await runTool(deps, run, allowed).finally(endChange);
   // Without a recorded outcome, the call runs again when the parked task is resumed.
   if (run.cancellation.isParked) throw run.cancellation.signal.reason;

@@ -18,6 +18,7 @@ import type { Rights } from '../../protocol/permission.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
+import { sharedSearches } from '../../tools/search/shared-searches.ts';
 import { stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskTree } from '../task/task-tree.ts';
@@ -118,10 +119,9 @@ export async function runHooks(
     wake: () => wakeForLateHooks(deps, run),
     findUrlProblem: (url) => hookPorts.findUrlProblem(run, url),
   };
-  const outcome = await hooks.run(
-    { ...occasion, ...dropMissing({ matchCondition, without }) },
-    signal,
-  );
+  const outcome = await hooks
+    .run({ ...occasion, ...dropMissing({ matchCondition, without }) }, signal)
+    .finally(sharedSearches.beginChange());
   if (isSilent(outcome) && !isAlwaysRecorded) return outcome;
   run.journal.record(
     { type: 'hook.ran', event, about, outcome },
@@ -134,6 +134,7 @@ export async function runHooks(
 /** Records what hooks of a task have said that nobody has waited for, and adds their texts to the next request. */
 export function recordLateHooks({ hooks }: Pick<EngineDeps, 'hooks'>, run: TaskRun): void {
   for (const { event, outcome } of hooks?.takeLate?.(run.spec.id) ?? []) {
+    sharedSearches.noteChange();
     run.journal.record({ type: 'hook.ran', event, about: null, outcome });
     queueContext(run, `late-${newId()}`, outcome.context);
   }

@@ -17,13 +17,17 @@ export class SharedSearches {
   /** The number of running calls, commands and shells that can change files. */
   #changes = 0;
 
+  /** Notes that files may have changed. Searches that have begun end for those that wait for them, but nobody joins them. */
+  noteChange(): void {
+    this.#running.clear();
+  }
+
   /**
    * Notes that something begins that can change files. Returns a function to call when it has ended.
    */
   beginChange(): () => void {
     this.#changes += 1;
-    // The searches that began before this change end for those that wait for them, but nobody joins them any more.
-    this.#running.clear();
+    this.noteChange();
     let isRunning = true;
     return () => {
       if (isRunning) this.#changes -= 1;
