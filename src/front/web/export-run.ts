@@ -7,7 +7,7 @@ import { toFileError } from '../../sys/files/file-errors.ts';
 import { cutEvent } from './cut-texts.ts';
 import { readDiff, readReport } from './task-replies.ts';
 import { rowFromState, type WorkspacesById } from './task-rows.ts';
-import { toTimeline, toUsage } from './tree-replies.ts';
+import { toTimeline, toTreeUsage } from './tree-replies.ts';
 import {
   EXPORT_GLOBAL,
   MAX_TREE_TASKS,
@@ -98,7 +98,7 @@ async function collectRun(
     reports,
     diffs,
     timeline: toTimeline(tree),
-    usage: toUsage(tree),
+    usage: toTreeUsage(tree),
     exportedAt: Date.now(),
   };
 }
