@@ -6,7 +6,7 @@ import { VERSION } from '../../base/version.ts';
 import { toFileError } from '../../sys/files/file-errors.ts';
 import { cutEvent } from './cut-texts.ts';
 import { readDiff, readReport } from './task-replies.ts';
-import { rowFromState, type WorkspacesById } from './task-rows.ts';
+import { compareRowsNewestFirst, rowFromState, type WorkspacesById } from './task-rows.ts';
 import { toTimeline, toTreeUsage } from './tree-replies.ts';
 import {
   EXPORT_GLOBAL,
@@ -91,7 +91,12 @@ async function collectRun(
     reports[task] = clean(await readReport(tasks, task));
     diffs[task] = clean(await readDiff(tasks, task));
   }
-  const overview = { cursor: '', version: VERSION, tasks: rows.toReversed(), questions: [] };
+  const overview = {
+    cursor: '',
+    version: VERSION,
+    tasks: rows.toSorted(compareRowsNewestFirst),
+    questions: [],
+  };
   return {
     overview,
     events,
