@@ -177,6 +177,25 @@ describe('the list of tasks', () => {
     ]);
   });
 
+  it('is followed by 64 streams at most', async () => {
+    const world = await openPageWorld();
+    const server = await world.serve();
+    const { cursor } = await overviewOf(server);
+    const path = `${API_PATHS.changes}?after=${cursor}`;
+    const streams = await Promise.all(
+      Array.from({ length: 64 }, () => StreamClient.open(server, path)),
+    );
+    const { cookie } = server;
+    const refused = await send(server.origin, { path, headers: { cookie } });
+    expect([refused.status, JSON.parse(refused.body).error.message]).toEqual([
+      429,
+      '64 streams are open, which is the limit: close pages that you do not need',
+    ]);
+    streams.pop()?.cut();
+    await waitUntilPasses(async () => void (await StreamClient.open(server, path)).cut());
+    for (const stream of streams) stream.cut();
+  });
+
   it('does not name deleted tasks', async () => {
     const world = await openPageWorld({ script: () => ({ text: 'done' }) });
     const server = await world.serve();
@@ -235,7 +254,9 @@ describe('the events of a task', () => {
 describe('a question', () => {
   it('is answered once: the others are told who was first', async () => {
     const world = await openPageWorld({ script: asking });
-    const [server, session] = [await world.serve(), await world.openSession()];
+    const asked: string[] = [];
+    const onAsked = (each: WebQuestion) => void asked.push(each.question.id);
+    const [server, session] = [await world.serve({ onAsked }), await world.openSession()];
     const run = session.start({ prompt: 'go' });
     const { question } = await firstQuestion(server);
     const streams = [await followChanges(server), await followChanges(server)];
@@ -259,6 +280,7 @@ describe('a question', () => {
       stream.cut();
     }
     expect((await run.result).data.result).toBe('done');
+    expect(asked).toEqual([question.id]);
     expect((await overviewOf(server)).questions).toEqual([]);
   });
 
