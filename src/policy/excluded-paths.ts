@@ -31,10 +31,7 @@ export function createExclusionCheck(
   directory: SearchedDirectory,
 ): ((path: string) => string | undefined) | null {
   const bases = { roots: rights.roots, home, workspace: rights.workspace };
-  const rules = [
-    ...selectPathRules('deny', rights.rules.deny, call),
-    ...selectPathRules('ask', rights.rules.ask.filter(isNotAnswered(call, bases)), call),
-  ];
+  const rules = selectExcludingRules(call, rights, bases);
   if (rules.length === 0) return null;
   const directories = [...new Set([directory.asked, directory.real])];
   const matchers = rules.flatMap(({ rule, kind }) =>
@@ -44,6 +41,29 @@ export function createExclusionCheck(
     })),
   );
   return (path) => matchers.find(({ matches }) => matches(path))?.name;
+}
+
+function selectExcludingRules(
+  call: ResolvedCall,
+  { rules }: Rights,
+  bases: PatternBases,
+): readonly PathRule[] {
+  return [
+    ...selectPathRules('deny', rules.deny, call),
+    ...selectPathRules('ask', rules.ask.filter(isNotAnswered(call, bases)), call),
+  ];
+}
+
+/**
+ * Describes everything on which the function of `createExclusionCheck` depends, apart from the directory: calls with equal
+ * texts have equal functions.
+ */
+export function describeExclusions(
+  call: ResolvedCall,
+  { rights, home }: { readonly rights: Rights; readonly home: string },
+): string {
+  const bases = { roots: rights.roots, home, workspace: rights.workspace };
+  return JSON.stringify([selectExcludingRules(call, rights, bases), bases]);
 }
 
 /**

@@ -289,8 +289,8 @@ export interface FileAccess {
     readonly real: string;
   }): PathExclusion | null;
   /**
-   * A text that is equal for calls for which `excludedPathsBelow` gives equal tests. If it is absent, results of the call
-   * are not shared with other calls.
+   * Describes the rules behind `excludedPathsBelow`: calls with equal texts get equal tests. If it is absent, results of the
+   * call are not shared with other calls.
    */
   readonly exclusionsKey?: string;
 }

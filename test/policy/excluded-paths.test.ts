@@ -1,7 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { patternCouldMatchPath } from '../../src/policy/rules/path-pattern.ts';
-import { createHardRuleCheck, createExclusionCheck } from '../../src/policy/excluded-paths.ts';
+import {
+  createHardRuleCheck,
+  createExclusionCheck,
+  describeExclusions,
+} from '../../src/policy/excluded-paths.ts';
 import { HOME, ROOT, call, path, rights, type RuleTexts } from './support.ts';
 
 function kept(texts: RuleTexts, tool: string, below = '', asked = below) {
@@ -50,6 +54,26 @@ describe('the paths that are excluded from a call for a directory', () => {
       kept({ deny: ['Bash(cat:*)', 'Write(x)'], allow: ['Read(secret/**)'] }, 'Grep'),
     ).toBeNull();
   });
+});
+
+test('calls to which other rules apply have other descriptions of their exclusions', () => {
+  const describeFor = (texts: RuleTexts, tool = 'Grep', searched = 'src') => {
+    const searching = call(tool, 'read', { reads: [path(searched, searched)] });
+    return describeExclusions(searching, { rights: rights('default', texts), home: HOME });
+  };
+  const none = describeFor({});
+  expect(describeFor({ ask: ['Bash(git push:*)'], deny: ['Write(x)'] })).toBe(none);
+  const different = [
+    none,
+    describeFor({ deny: ['Read(secret/**)'] }),
+    describeFor({ deny: ['Grep(secret/**)'] }),
+    describeFor({ ask: ['Read(secret/**)'] }),
+    describeFor({ deny: ['Read(secret/**)', 'Read(other/**)'] }),
+  ];
+  expect(new Set(different).size).toBe(different.length);
+  // A rule for another tool, and a rule about which this call was asked, exclude nothing.
+  expect(describeFor({ deny: ['Glob(secret/**)'] })).toBe(none);
+  expect(describeFor({ ask: ['Read(secret/**)'] }, 'Grep', 'secret')).toBe(none);
 });
 
 test.each([

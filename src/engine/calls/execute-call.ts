@@ -54,9 +54,7 @@ export async function executeCall(
   // itself, and its child syncs this log before it starts to work.
   if (mayHaveEffects && tool.kind !== 'delegate') await syncBeforeEffects(run);
   const startedAt = deps.clock.monotonic();
-  const mayChangeFiles = mayHaveEffects && tool.kind !== 'delegate' && !waitsForOthers(allowed);
-  const endChange = mayChangeFiles ? sharedSearches.beginChange() : null;
-  const output = await runTool(deps, run, allowed).finally(endChange);
+  const output = await runTool(deps, run, allowed);
   // Without a recorded outcome, the call runs again when the parked task is resumed.
   if (run.cancellation.isParked) throw run.cancellation.signal.reason;
   if (output.forced === true) run.cancellation.recordKill();
@@ -179,10 +177,12 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
       const edited = await run.tree.fileLocks.withLock(paths, work);
       return (await feedback?.addProblems(edited)) ?? edited;
     };
-    const outcome = tool.kind === 'edit' ? edit() : work();
+    const endChange = mayChangeFiles(ready) ? sharedSearches.beginChange() : null;
+    // A tool that is abandoned may still change files.
+    const outcome = (tool.kind === 'edit' ? edit() : work()).finally(endChange);
     const output = await Promise.race([outcome, abandoned.promise]);
-    const mayChangeFiles = ready.decision?.confinement !== 'read-only';
-    if (tool.kind === 'execute' && mayChangeFiles) deps.onCommand?.();
+    const isReadOnly = ready.decision?.confinement === 'read-only';
+    if (tool.kind === 'execute' && !isReadOnly) deps.onCommand?.();
     return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
   } catch (thrown) {
     if (controller.signal.aborted) {
@@ -196,6 +196,12 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     removeAbandonListener();
     await server?.close();
   }
+}
+
+/** Tells whether a call itself may change files. What its subagents do is told by their own calls. */
+function mayChangeFiles(call: AllowedCall): boolean {
+  const { replay, kind } = call.tool;
+  return replay !== 'pure' && kind !== 'delegate' && !waitsForOthers(call);
 }
 
 /** Runs a call in the process of its task, or, if the task or the tool has none, in this process. */

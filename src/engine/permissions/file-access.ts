@@ -7,6 +7,7 @@ import { PATH_RISK_TEXTS } from '../../policy/hard-rules.ts';
 import {
   createHardRuleCheck,
   createExclusionCheck,
+  describeExclusions,
   type SearchedDirectory,
 } from '../../policy/excluded-paths.ts';
 import type { PathExclusion } from '../../protocol/tool.ts';
@@ -41,9 +42,7 @@ export function createFileAccess(basis: AccessBasis): CallFileAccess {
     basis,
     roots: listOpenRoots(call, rights.roots),
     judged: new Map(judged),
-    ...(call.kind === 'read' && rights.rules.ask.length === 0
-      ? { exclusionsKey: JSON.stringify([rights.rules.deny, rights.roots, home]) }
-      : {}),
+    ...(call.kind === 'read' ? { exclusionsKey: describeExclusions(call, { rights, home }) } : {}),
     excludedPathsBelow: (directory) => {
       const byRule = createExclusionCheck(call, { rights, home }, directory);
       if (call.kind !== 'edit') return byRule;

@@ -17,33 +17,36 @@ const MARGIN_MS = 1_000;
 
 /**
  * Tells which directories still have the same entries as at a time. Creating, renaming, replacing and removing an entry sets
- * the change time (ctime) of its directory, and renaming a directory sets its own, too. No program can set a change time.
- * If nothing has changed, a path below these directories has led to the same place since then, so no link can have led a
- * program elsewhere meanwhile. The contents of files may have changed.
+ * the change time (ctime) of its directory, and renaming a directory sets its own, too. No program without special rights
+ * can set a change time. If nothing has changed on the way from the top of the file system to a directory, its path has
+ * led to the same place since then, so no link can have led a program elsewhere meanwhile. The contents of files may have
+ * changed.
  */
 export class UnchangedDirectories {
-  readonly #root: string;
   readonly #since: number;
+  readonly #top: string;
   readonly #known = new Map<string, boolean>();
   readonly #devices = new Map<bigint, boolean>();
 
   /**
-   * @param root the directory, absolute and without links, at which the checks end
    * @param since milliseconds since the epoch
+   * @param top the directory, absolute, at which the checks end. Default: the top of the file system, because whoever can
+   *   rename a directory above can also lead the path elsewhere
    */
-  constructor(root: string, since: number) {
-    this.#root = root;
+  constructor(since: number, top = '/') {
     this.#since = since;
+    this.#top = top;
   }
 
   /**
-   * Returns true if a directory and all directories above it up to the root are directories, not links, whose entries
-   * have not changed. Returns false if that is not known. `path` must be the root or lie below it.
+   * Returns true if a directory (absolute) and all directories above it are directories, not links, whose entries have not
+   * changed. Returns false if that is not known.
    */
   has(path: string): boolean {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
-    const isUnchanged = (path === this.#root || this.has(dirname(path))) && this.#check(path);
+    const isTop = path === this.#top || path === '/';
+    const isUnchanged = (isTop || this.has(dirname(path))) && this.#check(path);
     this.#known.set(path, isUnchanged);
     return isUnchanged;
   }

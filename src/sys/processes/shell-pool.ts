@@ -1,23 +1,23 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { availableParallelism, constants } from 'node:os';
+import { onAbort } from '../../base/async.ts';
 import { startDeadline } from '../../base/deadlines.ts';
 import { quoteForShell } from '../../base/text.ts';
 import { stdioWithoutInherited } from './inherited-descriptors.ts';
 import { registerForShutdown } from './process-group.ts';
 import { sendSignal } from './send-signal.ts';
 
-/** A program to run with an empty environment. */
+/** A program to run with an empty stdin and an environment that only holds what a shell sets itself, such as `PWD`. */
 export interface PooledProgram {
-  /** The absolute path of the program. */
+  /** The absolute path of the program. Its own exit codes must be below 125. */
   readonly file: string;
+  /** They must not contain NUL characters. */
   readonly args: readonly string[];
   /** The absolute path of the working directory. */
   readonly cwd: string;
-  /** The text for its stdin, without NUL characters. Default: its stdin is empty. */
-  readonly input?: string | undefined;
-  /** The time limit in milliseconds, from the start of the program. The program is then killed. */
+  /** The time limit in milliseconds, which includes the wait for a free shell. */
   readonly timeMs: number;
   /** Kills the program, or keeps it from being started. */
   readonly signal: AbortSignal;
@@ -26,15 +26,17 @@ export interface PooledProgram {
 }
 
 export interface PooledExit {
-  /** The exit code; null if the program was ended by a signal. */
+  /** The exit code; null if the program was killed or a signal ended it. */
   readonly exitCode: number | null;
-  /** The signal that ended the program, such as `SIGSEGV`. Absent if it ended by itself. */
+  /** The signal that ended the program, such as `SIGSEGV`. Absent if it ended by itself or was killed. */
   readonly endedBy?: string;
   /** The beginning of stderr. */
   readonly stderr: string;
-  /** Why the pool killed the program. Absent if it did not. */
-  readonly killed?: 'time' | 'signal' | 'enough';
+  /** Why the program was killed. Absent if it was not. */
+  readonly killed?: KillReason;
 }
+
+type KillReason = 'time' | 'signal' | 'no_more_needed';
 
 /** The number of programs that run at the same time. Further ones wait. */
 const MAX_SHELLS = Math.max(4, 2 * availableParallelism());
@@ -44,7 +46,7 @@ const NO_DIRECTORY = 125;
 /** The exit codes of a shell that cannot run a program, and what they mean (POSIX, 2.8.2). */
 const NOT_STARTED: ReadonlyMap<number, string> = new Map([
   [NO_DIRECTORY, 'its working directory cannot be entered'],
-  [126, 'it is not a program for this machine'],
+  [126, 'the system cannot execute it'],
   [127, 'there is no such file'],
 ]);
 /** A shell reports a program that a signal ended with this number plus that of the signal. */
@@ -61,37 +63,82 @@ class ShellPool {
   #running = 0;
 
   /**
-   * Runs a program to its end. Rejects with an Error if no shell can be started or the shell cannot run the program, and
-   * with the reason of `signal` if it aborts before the start.
+   * Runs a program to its end. Rejects with an Error if no shell can be started or the shell cannot run the program.
    */
   async run(program: PooledProgram): Promise<PooledExit> {
-    await this.#takeTurn();
+    const killed = deferredKill(program);
     try {
-      program.signal.throwIfAborted();
-      const shell = this.#idle.pop() ?? new PooledShell();
-      const exit = await shell.run(program);
-      if (shell.isUsable) this.#idle.push(shell);
-      return exit;
+      const hasTurn = await this.#takeTurn(killed);
+      if (!hasTurn) return { exitCode: null, stderr: '', killed: await killed.reason };
+      try {
+        const shell = this.#takeShell();
+        const exit = await shell.run(program, killed).finally(() => {
+          if (shell.isUsable) this.#idle.push(shell);
+        });
+        return exit;
+      } finally {
+        this.#running -= 1;
+        this.#waiting.shift()?.();
+      }
     } finally {
-      this.#running -= 1;
-      this.#waiting.shift()?.();
+      killed.close();
     }
   }
 
-  async #takeTurn(): Promise<void> {
+  /** Waits until another program may run. Resolves to false if the program is to be killed before that. */
+  async #takeTurn(killed: DeferredKill): Promise<boolean> {
     if (this.#running >= MAX_SHELLS) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-      });
+      const turn = Promise.withResolvers<true>();
+      const take = (): void => turn.resolve(true);
+      this.#waiting.push(take);
+      const first = await Promise.race([turn.promise, killed.reason]);
+      const at = this.#waiting.indexOf(take);
+      if (at !== -1) this.#waiting.splice(at, 1);
+      // A turn that came together with the kill goes to the next program.
+      else if (first !== true) this.#waiting.shift()?.();
+      if (first !== true) return false;
     }
     this.#running += 1;
+    return true;
+  }
+
+  #takeShell(): PooledShell {
+    for (;;) {
+      const shell = this.#idle.pop();
+      if (shell === undefined) return new PooledShell();
+      // Somebody may have killed it meanwhile.
+      if (shell.isUsable) return shell;
+    }
   }
 }
 
 /** The shells of this process. */
 export const shellPool = new ShellPool();
 
-/** A shell that reads commands from its stdin and runs one program at a time. */
+/** The moment at which a program has to be killed. */
+interface DeferredKill {
+  /** Resolves when the program has to be killed. Never rejects. */
+  readonly reason: Promise<KillReason>;
+  /** Has the program killed. */
+  kill(reason: KillReason): void;
+  close(): void;
+}
+
+function deferredKill({ timeMs, signal }: PooledProgram): DeferredKill {
+  const { promise, resolve } = Promise.withResolvers<KillReason>();
+  const deadline = startDeadline(timeMs, () => resolve('time'));
+  const removeListener = onAbort(signal, () => resolve('signal'));
+  return {
+    reason: promise,
+    kill: resolve,
+    close() {
+      deadline.cancel();
+      removeListener();
+    },
+  };
+}
+
+/** A shell that reads commands from its stdin and runs one program at a time. It leads a process group. */
 class PooledShell {
   readonly #child: ChildProcess;
   #failure: Error | undefined;
@@ -106,18 +153,16 @@ class PooledShell {
       stdio: ['pipe', 'pipe', 'pipe', ...stdioWithoutInherited()],
       detached: true,
     });
-    const { stdin, stdout, stderr, pid } = this.#child;
-    const unregister = registerForShutdown(async () => {
-      if (pid !== undefined) sendSignal(-pid, 'SIGKILL');
-    });
+    const { stdin, stdout, stderr } = this.#child;
+    const unregister = registerForShutdown(async () => this.#kill());
     const fail = (failure: Error): void => {
       unregister();
       this.#failure ??= failure;
       this.#onFailure(failure);
     };
     this.#child.once('error', fail);
-    this.#child.once('close', () => fail(new Error('the shell that runs it was ended')));
-    // A broken pipe means that the shell has ended, which `close` reports.
+    this.#child.once('exit', () => fail(new Error('the shell that runs it was ended')));
+    // A broken pipe means that the shell has ended, which `exit` reports.
     stdin?.on('error', () => {});
     stdout?.setEncoding('utf8').on('data', (text: string) => this.#onOutput(text));
     stderr?.setEncoding('utf8').on('data', (text: string) => this.#onError(text));
@@ -128,53 +173,60 @@ class PooledShell {
     return this.#failure === undefined;
   }
 
-  run({ signal, timeMs, onOutput, ...program }: PooledProgram): Promise<PooledExit> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+  async run(
+    { onOutput, ...program }: PooledProgram,
+    { reason, kill }: DeferredKill,
+  ): Promise<PooledExit> {
+    if (this.#failure !== undefined) throw this.#failure;
     const mark = randomUUID();
+    const command = formatCommand(program, mark);
     const output = new MarkedStream(mark);
     const errors = new MarkedStream(mark);
     let stderr = '';
-    let pid: number | undefined;
-    let killed: PooledExit['killed'];
-    const kill = (reason: PooledExit['killed']): void => {
-      killed ??= reason;
-      // The shell reports the number of the process soon. Until the shell has reported its end, the number is not reused.
-      if (pid !== undefined && output.mark === undefined) sendSignal(pid, 'SIGKILL');
+    let hasEnough = false;
+    const ended = Promise.withResolvers<PooledExit>();
+    const end = (): void => {
+      if (output.value === undefined || errors.value === undefined) return;
+      const code = Number(output.value);
+      const problem = NOT_STARTED.get(code);
+      if (problem === undefined) ended.resolve({ ...readExit(code), stderr });
+      else ended.reject(new Error(`${program.file} cannot be run: ${problem}`));
     };
-    const deadline = startDeadline(timeMs, () => kill('time'));
-    const abort = (): void => kill('signal');
-    signal.addEventListener('abort', abort);
+    this.#onFailure = ended.reject;
+    this.#onOutput = (text) => {
+      const read = output.read(text);
+      if (read !== '' && !hasEnough && !onOutput(read)) {
+        hasEnough = true;
+        kill('no_more_needed');
+      }
+      end();
+    };
+    this.#onError = (text) => {
+      const read = errors.read(text);
+      if (stderr.length < MAX_STDERR_LENGTH) stderr += read;
+      end();
+    };
     this.#keepAlive(true);
-    return new Promise<PooledExit>((resolve, reject) => {
-      const end = (): void => {
-        if (output.mark === undefined || !errors.isClosed) return;
-        const code = Number(output.mark);
-        const problem = NOT_STARTED.get(code);
-        if (problem !== undefined) reject(new Error(`${program.file} cannot be run: ${problem}`));
-        else resolve({ ...readExit(code), stderr, ...(killed === undefined ? {} : { killed }) });
-      };
-      this.#onFailure = reject;
-      this.#onOutput = (text) => {
-        const read = output.read(text);
-        if (read !== '' && killed === undefined && !onOutput(read)) kill('enough');
-        end();
-      };
-      this.#onError = (text) => {
-        const read = errors.read(text);
-        if (stderr.length < MAX_STDERR_LENGTH) stderr += read;
-        if (pid === undefined && errors.mark !== undefined) {
-          pid = Number(errors.mark);
-          if (killed !== undefined) kill(killed);
-        }
-        end();
-      };
-      this.#child.stdin?.write(formatCommand(program, mark));
-    }).finally(() => {
-      deadline.cancel();
-      signal.removeEventListener('abort', abort);
+    try {
+      this.#child.stdin?.write(command);
+      const exit = await Promise.race([
+        ended.promise,
+        reason.then((killed): PooledExit => ({ exitCode: null, stderr, killed })),
+      ]);
+      // The number of the program may belong to another process by now, that of the shell cannot. It dies with the program.
+      if (exit.killed !== undefined) this.#kill();
+      return exit;
+    } finally {
       this.#onOutput = this.#onError = this.#onFailure = () => {};
       this.#keepAlive(false);
-    });
+    }
+  }
+
+  /** Kills the shell and its program. */
+  #kill(): void {
+    const { pid, exitCode, signalCode } = this.#child;
+    this.#failure ??= new Error('the shell that runs it was killed');
+    if (pid !== undefined && exitCode === null && signalCode === null) sendSignal(-pid, 'SIGKILL');
   }
 
   /** Sets whether this process waits for the shell before it ends. It does not wait for an idle shell. */
@@ -196,13 +248,12 @@ function readExit(code: number): Pick<PooledExit, 'exitCode' | 'endedBy'> {
 }
 
 /**
- * Separates the output of a program from the lines with a mark, which the shell writes itself: `MARK VALUE` and, at the
- * end, `MARK .`. The mark is random and new for each program, so no output of the program can contain it.
+ * Separates the output of a program from the line `MARK VALUE`, which the shell writes itself at the end. The mark is random
+ * and new for each program, so no output of the program can contain it.
  */
 class MarkedStream {
-  /** The value of the first line with the mark. */
-  mark: string | undefined;
-  isClosed = false;
+  /** The value in the line with the mark. Undefined until the shell has written this line. */
+  value: string | undefined;
   readonly #start: string;
   #rest = '';
 
@@ -213,22 +264,13 @@ class MarkedStream {
   /** Reads a part of the stream. Returns the output of the program in it, as far as it is certain. */
   read(text: string): string {
     this.#rest += text;
-    let output = '';
-    for (;;) {
-      const at = this.#rest.indexOf(this.#start);
-      const end = at === -1 ? -1 : this.#rest.indexOf('\n', at);
-      if (end === -1) {
-        const certain = at === -1 ? this.#rest.length - this.#lengthOfBegunMark() : at;
-        output += this.#rest.slice(0, certain);
-        this.#rest = this.#rest.slice(certain);
-        return output;
-      }
-      output += this.#rest.slice(0, at);
-      const value = this.#rest.slice(at + this.#start.length, end);
-      this.#rest = this.#rest.slice(end + 1);
-      if (value === '.') this.isClosed = true;
-      else this.mark ??= value;
-    }
+    const at = this.#rest.indexOf(this.#start);
+    const certain = at === -1 ? this.#rest.length - this.#lengthOfBegunMark() : at;
+    const output = this.#rest.slice(0, certain);
+    this.#rest = this.#rest.slice(certain);
+    const end = at === -1 ? -1 : this.#rest.indexOf('\n');
+    if (end !== -1) this.value = this.#rest.slice(this.#start.length, end);
+    return output;
   }
 
   /** Returns how many characters at the end may be the beginning of the mark. */
@@ -246,20 +288,14 @@ class MarkedStream {
   }
 }
 
-/**
- * Formats the command for a shell. The shell writes the number of the process to stderr when it has started, and the exit
- * code to stdout and the end to stderr when it has ended. No line of the input can be the mark that ends it.
- */
+/** Formats the command for a shell, which ends with the mark on both streams, on stdout with the exit code. */
 function formatCommand(
-  { file, args, cwd, input }: Pick<PooledProgram, 'file' | 'args' | 'cwd' | 'input'>,
+  { file, args, cwd }: Pick<PooledProgram, 'file' | 'args' | 'cwd'>,
   mark: string,
 ): string {
   const program = [file, ...args].map(quoteForShell).join(' ');
-  const command = `(cd -- ${quoteForShell(cwd)} || exit ${NO_DIRECTORY}; exec ${program})`;
-  const start =
-    input === undefined ? `${command} </dev/null &` : `${command} <<'${mark}' &\n${input}\n${mark}`;
-  const text = `${start}
-printf '${mark} %d\\n' $! >&2; wait $!; printf '${mark} %d\\n' $?; printf '${mark} .\\n' >&2
+  const text = `(cd -- ${quoteForShell(cwd)} || exit ${NO_DIRECTORY}; exec ${program}) </dev/null
+printf '${mark} %d\\n' $?; printf '${mark} .\\n' >&2
 `;
   if (text.includes('\0')) throw new Error('a NUL character cannot be passed to a shell');
   return text;

@@ -150,7 +150,7 @@ interface KeyedSearch {
 }
 
 /**
- * Creates a text that is equal for searches with equal results. Returns null for a search of a single file, which costs
+ * Describes everything on which the result of a search depends: searches with equal texts have equal results. Returns null for a search of a single file, which costs
  * little, and for a search whose exclusions depend on more than rules.
  */
 function createSearchKey(
@@ -164,6 +164,7 @@ function createSearchKey(
     query,
     [path, scope.directory, roots, exclusionsKey],
     [glob, type, includesIgnored],
+    // JSON has no infinity.
     [maxFiles, String(maxMatches), maxMatchesPerFile],
   ]);
 }

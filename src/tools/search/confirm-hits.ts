@@ -6,7 +6,6 @@ import { MusterError } from '../../base/errors.ts';
 import { firstDirectoryNames } from '../../sys/files/directory-names.ts';
 import type { HeldDirectory } from '../../sys/files/held-directory.ts';
 import { withHeldDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
-import { findRoot } from '../../sys/files/paths.ts';
 import { UnchangedDirectories } from '../../sys/files/unchanged-directories.ts';
 import { decodeSearchedText, firstNul, isUtf32 } from './decode-text.ts';
 import {
@@ -32,13 +31,15 @@ export async function confirmHits(
   { startedAt, signal }: { readonly startedAt: number; readonly signal: AbortSignal },
 ): Promise<readonly FileHits[]> {
   const confirmed = new Map<FileHits, FileHits>();
-  const root = findRoot(scope.directory, scope.roots);
   // A binary file is told from a text only by its content.
-  const trustsDirectories = scope.file === undefined && scope.includesBinary !== true;
-  const unchanged =
-    root === undefined || !trustsDirectories ? null : new UnchangedDirectories(root, startedAt);
+  const mustRead = scope.file !== undefined || scope.includesBinary === true;
+  const unchanged = mustRead ? null : new UnchangedDirectories(startedAt);
   for (const [directory, directoryHits] of Map.groupBy(found, ({ path }) => dirname(path))) {
-    if (unchanged?.has(join(scope.directory, directory)) === true) {
+    // A name that is not UTF-8 is not that of the file whose other names were checked.
+    if (
+      unchanged?.has(join(scope.directory, directory)) === true &&
+      !directoryHits.some(({ path }) => isLossyName(path))
+    ) {
       for (const hits of directoryHits) confirmed.set(hits, hits);
       continue;
     }

@@ -1,5 +1,10 @@
+import { once } from 'node:events';
+import { onAbort } from '../../base/async.ts';
+import { startDeadline } from '../../base/deadlines.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
-import { shellPool } from '../../sys/processes/shell-pool.ts';
+import { spawnProcessGroup } from '../../sys/processes/process-group.ts';
+import { ErrorOutput } from '../../sys/processes/server-process.ts';
+import { shellPool, type PooledExit, type PooledProgram } from '../../sys/processes/shell-pool.ts';
 
 /** The result of a run of ripgrep. Its records have already been passed to `onRecord`. */
 export interface RipgrepRun {
@@ -39,9 +44,10 @@ export async function runRipgrep(
     rest = records.pop() ?? '';
     return records.every((record) => onRecord(record));
   };
-  const program = { file, args: ['--no-config', ...args], cwd, input, timeMs, signal, onOutput };
+  const program = { file, args: ['--no-config', ...args], cwd, timeMs, signal, onOutput };
   try {
-    const { exitCode, endedBy, stderr, killed } = await shellPool.run(program);
+    const { exitCode, endedBy, stderr, killed } =
+      input === undefined ? await shellPool.run(program) : await runWithInput(program, input);
     if (endedBy !== undefined && killed === undefined) {
       throw new Error(['it was ended by', endedBy, stderr].join(' ').trim());
     }
@@ -51,6 +57,41 @@ export async function runRipgrep(
   }
   throw new MusterError('CANCELLED', 'The search was cancelled.');
 }
+
+/** Runs a program with a text as its stdin, which a shell of the pool cannot pass on. Few searches need it. */
+async function runWithInput(
+  { file, args, cwd, timeMs, signal, onOutput }: PooledProgram,
+  input: string,
+): Promise<PooledExit> {
+  const group = spawnProcessGroup(file, args, { cwd, env: {}, hasInput: true });
+  let killed: PooledExit['killed'];
+  const kill = (reason: PooledExit['killed']): void => {
+    killed ??= reason;
+    void group.end({ graceMs: 0 });
+  };
+  const deadline = startDeadline(timeMs, () => kill('time'));
+  const removeListener = onAbort(signal, () => kill('signal'));
+  const errors = new ErrorOutput(group.stderr);
+  // A broken pipe means that the program has ended.
+  group.stdin?.on('error', () => {}).end(input);
+  group.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (killed === undefined && !onOutput(text)) kill('no_more_needed');
+  });
+  try {
+    const [{ code, signal: by }] = await Promise.all([group.exited, once(group.stdout, 'close')]);
+    return {
+      exitCode: killed === undefined ? code : null,
+      stderr: errors.read(MAX_STDERR_LENGTH),
+      ...(killed === undefined ? (by === null ? {} : { endedBy: by }) : { killed }),
+    };
+  } finally {
+    deadline.cancel();
+    removeListener();
+    await group.end({ graceMs: 0 });
+  }
+}
+
+const MAX_STDERR_LENGTH = 65_536;
 
 /** Creates the error for a ripgrep that is missing, could not be started, or crashed. */
 function ripgrepError(reason: string, cause?: unknown): MusterError {

@@ -36,7 +36,7 @@ test('a directory has changed when an entry of it has, or it was renamed', async
   fs.writeFileSync(join(root, 'a changed content/dir/f'), 'changed');
   for (const [name, change] of Object.entries(CHANGES)) change(join(root, name, 'dir'));
   const answers = names.map((name) => {
-    const unchanged = new UnchangedDirectories(join(root, name, 'dir'), since);
+    const unchanged = new UnchangedDirectories(since, join(root, name, 'dir'));
     return [
       name,
       unchanged.has(join(root, name, 'dir/sub')),
@@ -45,9 +45,17 @@ test('a directory has changed when an entry of it has, or it was renamed', async
   });
   const kept = new Set(['no change', 'a changed content', 'a link']);
   expect(answers).toEqual(names.map((name) => [name, kept.has(name), kept.has(name)]));
-  const linked = new UnchangedDirectories(join(root, 'a link/dir'), since);
+  const linked = new UnchangedDirectories(since, join(root, 'a link/dir'));
   expect(linked.has(join(root, 'a link/dir/link'))).toBe(false);
   expect(linked.has(join(root, 'a link/dir/missing'))).toBe(false);
   // A change shortly before the time may be one after it, since the times of files go in steps.
-  expect(new UnchangedDirectories(root, since - 300).has(root)).toBe(false);
+  const { ctimeMs } = fs.lstatSync(root);
+  expect(new UnchangedDirectories(ctimeMs + 900, root).has(root)).toBe(false);
+  expect(new UnchangedDirectories(ctimeMs + 1_100, root).has(root)).toBe(true);
+  // Above the top nothing is checked; without one, all directories are.
+  fs.renameSync(root, `${root}-away`);
+  fs.renameSync(`${root}-away`, root);
+  const dir = join(root, 'no change/dir');
+  expect(new UnchangedDirectories(since, dir).has(dir)).toBe(true);
+  expect(new UnchangedDirectories(since).has(dir)).toBe(false);
 });

@@ -239,15 +239,10 @@ test('a hit of a directory that was a link during the search must be in its file
   });
   const names = ['kept', 'swapped', 'above/below', 'replaced'];
   const found = names.map((name) => hit(`${name}/f.txt`));
-  // The root has other entries now, so all files are read.
   expect(await confirmHits(found, scopeOf(at.root), search)).toEqual([]);
-  const below = async (name: string) => {
-    const scope = { ...scopeOf(at.root), directory: at.path(name), roots: [at.path(name)] };
-    return (await confirmHits([hit('f.txt')], scope, search)).length;
-  };
-  swap(at.path('swapped'), outside);
-  // Only the unchanged directory is trusted without reading its file.
-  expect(await Promise.all(['kept', 'swapped', 'replaced'].map(below))).toEqual([1, 0, 0]);
+  // A directory above the root of the search leads elsewhere, too, if it is a link for a moment.
+  const nested = { ...scopeOf(at.root), directory: at.path('kept'), roots: [at.path('kept')] };
+  expect(await confirmHits([hit('f.txt')], nested, search)).toEqual([]);
 });
 
 test('nothing outside is found while another process swaps directories for links', async () => {
