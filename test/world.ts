@@ -116,8 +116,11 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   kills: ['test/workspaces/world/{kill,killed,killed-removal,killed-apply,not-yet-begun}.test.ts'],
   /** Merges compared with git, many workspaces at the same time, children that land through the engine, and attempts. */
   workspaces: ['test/workspaces/world/{best-of-n,like-git,many,sixteen-children}.test.ts'],
-  /** The page of `muster web` in a browser: hostile text, accessibility, keys, interruptions, and very many tasks. */
-  web: ['test/web/world/*.test.ts'],
+  /**
+   * The page of `muster web`, in a browser and as its server sends it: hostile text, accessibility, keys, interruptions, answers
+   * from everywhere, and very many tasks.
+   */
+  web: ['test/e2e/web.test.ts', 'test/web/world/*.test.ts'],
   /** Every point of the terminal UI, on the built program in tmux. */
   terminal: ['test/terminal/*.test.ts', 'test/e2e/tui-*.test.ts'],
 };

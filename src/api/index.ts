@@ -87,7 +87,7 @@ export type { TaskEvent } from '../protocol/events/event.ts';
 export type { ResultEnvelope } from '../protocol/result.ts';
 export type { TaskSignal } from '../protocol/signal.ts';
 export type { SandboxState } from '../sys/sandbox/sandbox.ts';
-export type { LogTail, OpenQuestionSummary, TaskSummary } from '../store/task-store.ts';
+export type { OpenQuestionSummary, TaskSummary } from '../store/task-store.ts';
 export type { ItemRow } from '../engine/fan-out/item-rows.ts';
 export type { UserSetting } from '../config/show.ts';
 export type { ListedModels } from './session/session-model-lists.ts';

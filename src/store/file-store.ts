@@ -1,3 +1,4 @@
+import { isId } from '../base/ids.ts';
 import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
@@ -131,7 +132,12 @@ class FileStore implements TaskStore {
   }
 
   resolveId(prefix: string): string {
-    return this.#wrapListErrors(() => resolveIdPrefix(prefix, this.#parts.tasks.listNames().ids));
+    const { files, tasks } = this.#parts;
+    return this.#wrapListErrors(() => {
+      // A complete id needs no list of the others, which takes a while in a large directory.
+      const isComplete = isId(prefix) && files.stat(tasks.logPath(prefix)) !== undefined;
+      return isComplete ? prefix : resolveIdPrefix(prefix, tasks.listNames().ids);
+    });
   }
 
   putBlob(text: string, options: BlobOptions = {}): string {

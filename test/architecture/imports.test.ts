@@ -292,6 +292,7 @@ describe('imports', () => {
       '@earendil-works/pi-tui',
       '@modelcontextprotocol/client',
       'highlight.js',
+      'hono',
       'ipaddr.js',
       'htmlparser2',
       'unpdf',

@@ -138,3 +138,15 @@ it.each([
   );
   expect([stderr, stdout]).toEqual(['', '0\n']);
 });
+
+it.each([
+  ['tasks', 'list'],
+  ['-p', 'Where is x?', '--model', 'offline'],
+  ['web', '--help'],
+])('muster %s %s loads nothing of the page in the browser', (...argv) => {
+  const loaded = loadedFiles(...argv);
+  expect(loaded).toContain('muster');
+  expect(loaded.filter((name) => /^(?:run-web|serve-web|export-run|notifier)$/.test(name))).toEqual(
+    [],
+  );
+});

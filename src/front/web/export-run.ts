@@ -53,8 +53,8 @@ const POLICY = [
  */
 export async function exportRun(options: ExportOptions): Promise<string> {
   const { directory, pageDirectory, redact } = options;
-  const run = await collectRun(options);
-  const text = JSON.stringify(mapTexts(run, redact));
+  const run = await collectRun(options, (value) => mapTexts(value, redact));
+  const text = JSON.stringify(run);
   await checkEmpty(directory);
   try {
     await copyPage(pageDirectory, directory);
@@ -67,8 +67,12 @@ export async function exportRun(options: ExportOptions): Promise<string> {
   return join(directory, 'index.html');
 }
 
-async function collectRun({ tasks, id }: ExportOptions): Promise<ExportedRun> {
-  const tree = await tasks.boundedReport(id, MAX_TREE_TASKS);
+/** @param clean removes secrets from all texts of a value. It must come before a text is cut, so that no part of one is left. */
+async function collectRun(
+  { tasks, id }: ExportOptions,
+  clean: <T>(value: T) => T,
+): Promise<ExportedRun> {
+  const tree = clean(await tasks.boundedReport(id, MAX_TREE_TASKS));
   const workspaces: WorkspacesById = new Map(
     (await tasks.workspaceSummaries()).map((each) => [each.id, each]),
   );
@@ -79,12 +83,13 @@ async function collectRun({ tasks, id }: ExportOptions): Promise<ExportedRun> {
   for (const { id: task, report } of tree.rows) {
     if (report === null) continue;
     const state = tasks.state(task);
-    rows.push(rowFromState(state, workspaces));
+    const spec = { ...state.spec, description: clean(state.spec.description) };
+    rows.push(clean(rowFromState({ ...state, spec }, workspaces)));
     const logged: LoggedEvent[] = [];
-    for await (const event of tasks.events(task)) logged.push(cutEvent(event));
+    for await (const event of tasks.events(task)) logged.push(cutEvent(clean(event)));
     events[task] = logged;
-    reports[task] = await readReport(tasks, task);
-    diffs[task] = await readDiff(tasks, task);
+    reports[task] = clean(await readReport(tasks, task));
+    diffs[task] = clean(await readDiff(tasks, task));
   }
   const overview = { cursor: '', version: VERSION, tasks: rows.toReversed(), questions: [] };
   return {
@@ -98,14 +103,15 @@ async function collectRun({ tasks, id }: ExportOptions): Promise<ExportedRun> {
   };
 }
 
-/** Returns a copy of a value in which all texts are mapped. */
-function mapTexts(value: unknown, map: (text: string) => string): unknown {
-  if (typeof value === 'string') return map(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((each) => mapTexts(each, map));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [map(key), mapTexts(each, map)]),
-  );
+/** Returns a copy of a value of JSON in which all texts are mapped. */
+function mapTexts<T>(value: T, map: (text: string) => string): T {
+  const visit = (each: unknown): unknown => {
+    if (typeof each === 'string') return map(each);
+    if (typeof each !== 'object' || each === null) return each;
+    if (Array.isArray(each)) return each.map(visit);
+    return Object.fromEntries(Object.entries(each).map(([key, own]) => [map(key), visit(own)]));
+  };
+  return visit(value) as T;
 }
 
 async function checkEmpty(directory: string): Promise<void> {

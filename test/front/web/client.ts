@@ -103,6 +103,7 @@ export class StreamClient {
   /** Resolves when the stream has ended, for whatever reason. */
   readonly ended: Promise<void>;
   #waiting = Promise.withResolvers<void>();
+  #listener: ((message: StreamedMessage) => void) | null = null;
 
   private constructor(response: IncomingMessage) {
     this.#response = response;
@@ -145,6 +146,12 @@ export class StreamClient {
     }
   }
 
+  /** Calls the listener with each message, those that have come already first. */
+  onMessage(listener: (message: StreamedMessage) => void): void {
+    for (const message of this.messages) listener(message);
+    this.#listener = listener;
+  }
+
   /** Cuts the connection. */
   cut(): void {
     this.#response.socket.destroy();
@@ -160,7 +167,9 @@ export class StreamClient {
     const event = fields.get('event');
     if (event === undefined) return;
     const data: unknown = JSON.parse(fields.get('data') ?? '');
-    this.messages.push({ event, id: fields.get('id') ?? null, data });
+    const message = { event, id: fields.get('id') ?? null, data };
+    this.messages.push(message);
+    this.#listener?.(message);
     this.#waiting.resolve();
     this.#waiting = Promise.withResolvers();
   }

@@ -9,7 +9,7 @@ const MESSAGE_LENGTH = 100_000;
 
 it('a client that does not read is not written to without end, and its connection ends', async () => {
   let produced = 0;
-  let isEnded = false;
+  const ended = Promise.withResolvers<void>();
   async function* messages(): AsyncGenerator<StreamMessage, void, undefined> {
     try {
       for (;;) {
@@ -19,7 +19,7 @@ it('a client that does not read is not written to without end, and its connectio
         await sleep(0);
       }
     } finally {
-      isEnded = true;
+      ended.resolve();
     }
   }
   const notices: string[] = [];
@@ -37,7 +37,7 @@ it('a client that does not read is not written to without end, and its connectio
   const socket = createConnection({ host: '127.0.0.1', port });
   socket.pause();
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  while (!isEnded) await sleep(20);
+  await ended.promise;
   // What the buffers of the system and of the stream hold.
   expect(produced * MESSAGE_LENGTH).toBeLessThan(32_000_000);
   expect(notices).toEqual([
