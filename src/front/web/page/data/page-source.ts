@@ -89,6 +89,6 @@ export class PageError extends Error {
 }
 
 /** Returns the message of anything that was thrown. */
-export function failureText(thrown: unknown): string {
+export function describeThrown(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,7 +1,7 @@
 import type { ClosedQuestion, Overview, TaskRow, WebQuestion } from '../../wire.ts';
 import { Announcer } from '../model/announcer.ts';
 import { isActiveTask } from '../model/status-texts.ts';
-import { failureText, type PageDataSource, type StreamState } from './page-source.ts';
+import { describeThrown, type PageDataSource, type StreamState } from './page-source.ts';
 
 /** The connection of the page to its server. */
 export type PageConnection = StreamState | { readonly kind: 'loading' };
@@ -51,7 +51,7 @@ export class PageStore {
     try {
       this.replace(await this.source.overview());
     } catch (thrown) {
-      this.connection = { kind: 'refused', reason: failureText(thrown) };
+      this.connection = { kind: 'refused', reason: describeThrown(thrown) };
       this.changed();
     }
   }

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import { failureText, type PageActions } from '../data/page-source.ts';
+import { describeThrown, type PageActions } from '../data/page-source.ts';
 import type { PageStore } from '../data/page-store.ts';
 import type { PageRoute } from '../model/page-route.ts';
 
@@ -59,7 +59,7 @@ export function useAction(): (
       notify((await run(actions)).text, 'good');
       return true;
     } catch (thrown) {
-      notify(failureText(thrown), 'bad');
+      notify(describeThrown(thrown), 'bad');
       return false;
     }
   };
@@ -88,7 +88,7 @@ export function useLoaded<T>(subject: string, key: unknown, load: () => Promise<
       try {
         settle({ kind: 'loaded', data: await load() });
       } catch (thrown) {
-        settle({ kind: 'failed', reason: failureText(thrown) });
+        settle({ kind: 'failed', reason: describeThrown(thrown) });
       }
     };
     void run();
