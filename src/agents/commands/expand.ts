@@ -4,7 +4,7 @@ import {
   parseCommandBody,
   type CommandPart,
   type Placeholder,
-  type TextPiece,
+  type CommandPiece,
 } from './parse-body.ts';
 import { quoteDirectory, quoteTypedArgument, type QuotedArgument } from './shell-argument.ts';
 
@@ -51,7 +51,7 @@ export function expandCommand(command: SlashCommandDefinition, args: string): Ex
   return { ok: true, parts: [...expanded, { kind: 'text', text: appendedText(command, args) }] };
 }
 
-function isKey(piece: TextPiece): piece is Extract<Placeholder, { kind: 'key' }> {
+function isKey(piece: CommandPiece): piece is Extract<Placeholder, { kind: 'key' }> {
   return typeof piece !== 'string' && piece.kind === 'key';
 }
 
@@ -126,7 +126,7 @@ function wordsOf(
   }
 }
 
-function insertText(piece: TextPiece, values: ArgumentValues): string {
+function insertText(piece: CommandPiece, values: ArgumentValues): string {
   if (typeof piece === 'string') return piece;
   // Codex joins the words, and the other products keep the text as it was typed.
   const keepsTyped = piece.kind === 'all' && values.command.syntax !== 'codex';
@@ -135,10 +135,10 @@ function insertText(piece: TextPiece, values: ArgumentValues): string {
 
 /** Inserts the arguments in a shell command, quoted for their places. */
 function expandShell(
-  pieces: readonly TextPiece[],
+  pieces: readonly CommandPiece[],
   values: ArgumentValues,
 ): { readonly ok: true; readonly line: string } | Extract<Expansion, { ok: false }> {
-  const isDirectory = (piece: TextPiece): boolean =>
+  const isDirectory = (piece: CommandPiece): boolean =>
     typeof piece !== 'string' && piece.kind === 'directory';
   const command = pieces
     .map((piece) => (typeof piece === 'string' ? piece : isDirectory(piece) ? 'x' : '$ARGUMENT'))
@@ -170,7 +170,7 @@ function expandShell(
 const ARGUMENT = '\0';
 
 function describeUnsafe(
-  pieces: readonly TextPiece[],
+  pieces: readonly CommandPiece[],
   word: string,
   { refused, place }: Extract<QuotedArgument, { ok: false }>,
 ): string {

@@ -12,15 +12,15 @@ export type Placeholder =
   | { readonly kind: 'directory' };
 
 /** A piece of a text: fixed text, or a placeholder. */
-export type TextPiece = string | Placeholder;
+export type CommandPiece = string | Placeholder;
 
 /** A part of the text of a command. */
 export type CommandPart =
-  | { readonly kind: 'text'; readonly pieces: readonly TextPiece[] }
+  | { readonly kind: 'text'; readonly pieces: readonly CommandPiece[] }
   /** A shell command, whose output belongs to the message. */
-  | { readonly kind: 'shell'; readonly pieces: readonly TextPiece[] }
+  | { readonly kind: 'shell'; readonly pieces: readonly CommandPiece[] }
   /** A file, whose content belongs to the message. */
-  | { readonly kind: 'file'; readonly pieces: readonly TextPiece[] };
+  | { readonly kind: 'file'; readonly pieces: readonly CommandPiece[] };
 
 type ParsedText = Pick<SlashCommandDefinition, 'body' | 'syntax' | 'argumentNames'>;
 
@@ -160,12 +160,12 @@ function createPieceReader(
   syntax: CommandSyntax,
   body: string,
   names: readonly string[],
-): (text: string) => readonly TextPiece[] {
+): (text: string) => readonly CommandPiece[] {
   const pattern = createPlaceholderPattern(syntax, names);
   const numbers = [...body.matchAll(pattern)].flatMap((match) => match[3] ?? []).map(Number);
   const first = syntax === 'claude' && numbers.includes(0) ? 0 : 1;
   const last = syntax === 'opencode' ? Math.max(0, ...numbers) : null;
-  const toPlaceholder = (match: RegExpExecArray): TextPiece => {
+  const toPlaceholder = (match: RegExpExecArray): CommandPiece => {
     const [whole, kept, all, number, indexFromZero, key, directory] = match;
     if (kept !== undefined) return kept;
     if (all !== undefined) return { kind: 'all' };
@@ -183,7 +183,7 @@ function createPieceReader(
       : { kind: 'position', index: names.indexOf(key), takesRest: false };
   };
   return (text) => {
-    const pieces: TextPiece[] = [];
+    const pieces: CommandPiece[] = [];
     let end = 0;
     for (const match of text.matchAll(pattern)) {
       pieces.push(text.slice(end, match.index), toPlaceholder(match));

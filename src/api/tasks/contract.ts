@@ -11,7 +11,7 @@ import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { StoredWorkspaces } from '../workspaces/contract.ts';
 import type { WorkspaceSummary } from '../../workspaces/landing-state.ts';
 import type { TaskContext } from './task-context.ts';
-import type { TaskDiff } from './task-diff.ts';
+import type { ChangesDiff } from './task-diff.ts';
 import type { SentTrace } from './task-trace.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { AnswerOutcome, AskedQuestion } from './questions.ts';
@@ -70,7 +70,7 @@ export interface Tasks {
   /**
    * Returns the files that a task has changed as a unified diff, without secrets, of at most `maxLength` UTF-16 units.
    */
-  diff(id: string, maxLength: number): Promise<TaskDiff>;
+  diff(id: string, maxLength: number): Promise<ChangesDiff>;
   /**
    * Returns the content of the request of a turn; null means the newest request. Throws `NOT_FOUND` if there is no such
    * turn.

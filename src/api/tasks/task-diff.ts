@@ -12,7 +12,7 @@ import type { StoredWorkspaces } from '../workspaces/contract.ts';
 import type { TaskDirectory } from './ask-process.ts';
 
 /** The changes of a task as a unified diff. */
-export interface TaskDiff {
+export interface ChangesDiff {
   readonly text: string;
   /** True if the changes have landed in the files of the user, from the workspace of the task. */
   readonly hasLanded: boolean;
@@ -38,7 +38,7 @@ export async function readTaskDiff(
   { store }: TaskDirectory,
   state: TaskState,
   { maxLength, redact, openWorkspaces }: ReadDiffOptions,
-): Promise<TaskDiff> {
+): Promise<ChangesDiff> {
   const { id, workspace } = state.spec;
   if (workspace !== undefined) {
     const left = await (await openWorkspaces()).leftDiff(id, maxLength);

@@ -6,8 +6,8 @@ import { VERSION } from '../../base/version.ts';
 import { toFileError } from '../../sys/files/file-errors.ts';
 import { cutEvent } from './cut-texts.ts';
 import { readDiff, readReport } from './task-replies.ts';
-import { rowFromState, type WorkspacesById } from './task-rows.ts';
-import { toTimeline, toUsage } from './tree-replies.ts';
+import { compareRowsNewestFirst, rowFromState, type WorkspacesById } from './task-rows.ts';
+import { toTimeline, toTreeUsage } from './tree-replies.ts';
 import {
   EXPORT_GLOBAL,
   MAX_TREE_TASKS,
@@ -91,14 +91,19 @@ async function collectRun(
     reports[task] = clean(await readReport(tasks, task));
     diffs[task] = clean(await readDiff(tasks, task));
   }
-  const overview = { cursor: '', version: VERSION, tasks: rows.toReversed(), questions: [] };
+  const overview = {
+    cursor: '',
+    version: VERSION,
+    tasks: rows.toSorted(compareRowsNewestFirst),
+    questions: [],
+  };
   return {
     overview,
     events,
     reports,
     diffs,
     timeline: toTimeline(tree),
-    usage: toUsage(tree),
+    usage: toTreeUsage(tree),
     exportedAt: Date.now(),
   };
 }

@@ -12,7 +12,7 @@ const CHECK_MS = 100;
  * Yields the events of a log after the event with the number `after`, and then new ones until the signal aborts; null as a
  * sign of life. `after` is -1 for all events.
  */
-export async function* streamLog(
+export async function* followLog(
   tasks: Pick<Tasks, 'events' | 'tail'>,
   {
     id,

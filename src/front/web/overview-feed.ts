@@ -5,7 +5,12 @@ import { VERSION } from '../../base/version.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { ChangeRing } from './change-ring.ts';
 import { QuestionBoard } from './question-board.ts';
-import { rowFromState, rowFromSummary, type WorkspacesById } from './task-rows.ts';
+import {
+  compareRowsNewestFirst,
+  rowFromState,
+  rowFromSummary,
+  type WorkspacesById,
+} from './task-rows.ts';
 import type { Overview, TaskRow, WebQuestion } from './wire.ts';
 
 /** The time between a change and its report, so that many changes are one message. */
@@ -59,9 +64,7 @@ export class OverviewFeed {
   async overview(): Promise<Overview> {
     if (performance.now() - this.#comparedAt > MAX_OVERVIEW_AGE_MS) await this.#compare();
     this.#reportRows();
-    const tasks = [...this.#rows.values()].toSorted(
-      (a, b) => b.created - a.created || (a.id < b.id ? -1 : 1),
-    );
+    const tasks = [...this.#rows.values()].toSorted(compareRowsNewestFirst);
     const { cursor } = this.ring;
     return { cursor, version: VERSION, tasks, questions: this.questions.list() };
   }

@@ -9,15 +9,15 @@ import {
   type EventStreamOptions,
   type StreamMessage,
 } from './event-stream.ts';
-import { streamLog } from './log-stream.ts';
+import { followLog } from './log-stream.ts';
 import type { OverviewFeed } from './overview-feed.ts';
 import { readPageFile } from './page-files.ts';
-import { readBody, readField, requireField } from './request-body.ts';
+import { readJsonBody, readTextField, requireTextField } from './json-body.ts';
 import { jsonResponse, refusal } from './responses.ts';
 import type { TaskActions } from './task-actions.ts';
 import { readDiff, readReport } from './task-replies.ts';
 import { TaskSearch } from './task-search.ts';
-import { compareTrees, toTimeline, toUsage } from './tree-replies.ts';
+import { compareTrees, toTimeline, toTreeUsage } from './tree-replies.ts';
 import {
   actionPath,
   answerPath,
@@ -45,13 +45,13 @@ export interface WebParts {
 }
 
 /** The connection of a request. */
-export interface Connection {
+export interface PageConnection {
   /** Ends the connection. */
   readonly disconnect: () => void;
 }
 
-type WebRoutes = Hono<{ Bindings: Connection }>;
-type WebContext = Context<{ Bindings: Connection }>;
+type WebRoutes = Hono<{ Bindings: PageConnection }>;
+type WebContext = Context<{ Bindings: PageConnection }>;
 
 /** The maximum number of streams of events at the same time, of all pages together. */
 const MAX_STREAMS = 64;
@@ -73,7 +73,7 @@ export function createRoutes(parts: WebParts): WebRoutes {
       'after',
     );
     tasks.state(id);
-    return streams.respond(c, (signal) => streamLog(tasks, { id, after, signal }));
+    return streams.respond(c, (signal) => followLog(tasks, { id, after, signal }));
   });
   app.get(TEXT_ROUTE, async (c) => await jsonResponse(c.req.raw, await readText(tasks, c)));
   addReads(app, parts);
@@ -101,7 +101,7 @@ function addReads(app: WebRoutes, { tasks, feed }: WebParts): void {
     jsonResponse(c.req.raw, toTimeline(await readTree(readTaskId(c)))),
   );
   app.get(usagePath(':id'), async (c) =>
-    jsonResponse(c.req.raw, toUsage(await readTree(readTaskId(c)))),
+    jsonResponse(c.req.raw, toTreeUsage(await readTree(readTaskId(c)))),
   );
   app.get(API_PATHS.compare, async (c) => {
     const [left, right] = ['left', 'right'].map((side) => checkId(c.req.query(side) ?? ''));
@@ -123,14 +123,14 @@ function addActions(app: WebRoutes, actions: TaskActions): void {
     Record<TaskAction, (id: string, text: string | null) => Promise<unknown>>
   > = {
     stop: (id, text) => actions.stop(id, text),
-    send: (id, text) => actions.continue(id, requireField({ text }, 'text')),
+    send: (id, text) => actions.continue(id, requireTextField({ text }, 'text')),
     resume: (id, text) => actions.continue(id, text),
     background: (id) => actions.background(id),
   };
   for (const [action, run] of Object.entries(perform)) {
     app.post(actionPath(':id', action as TaskAction), async (c) => {
       const id = readTaskId(c);
-      const text = readField(await readBody(c.req.raw), 'text');
+      const text = readTextField(await readJsonBody(c.req.raw), 'text');
       return jsonResponse(c.req.raw, await run(id, text));
     });
   }
@@ -140,20 +140,22 @@ function addActions(app: WebRoutes, actions: TaskActions): void {
     if (!question.startsWith(`${id}q`)) {
       throw new MusterError('NOT_FOUND', `task ${id} asks no question ${question}`);
     }
-    const body = await readBody(c.req.raw);
-    const [scope, reason, plan] = ['scope', 'reason', 'plan'].map((name) => readField(body, name));
+    const body = await readJsonBody(c.req.raw);
+    const [scope, reason, plan] = ['scope', 'reason', 'plan'].map((name) =>
+      readTextField(body, name),
+    );
     const answer = {
-      text: requireField(body, 'answer'),
-      client: readField(body, 'client'),
+      text: requireTextField(body, 'answer'),
+      client: readTextField(body, 'client'),
       ...dropMissing({ scope, reason, plan }),
     };
     return jsonResponse(c.req.raw, await actions.answer(id, question, answer));
   });
   app.get(API_PATHS.start, async (c) => jsonResponse(c.req.raw, await actions.describeStart()));
   app.post(API_PATHS.start, async (c) => {
-    const body = await readBody(c.req.raw);
-    const [agent = null, mode = null] = ['agent', 'mode'].map((name) => readField(body, name));
-    const prompt = requireField(body, 'prompt');
+    const body = await readJsonBody(c.req.raw);
+    const [agent = null, mode = null] = ['agent', 'mode'].map((name) => readTextField(body, name));
+    const prompt = requireTextField(body, 'prompt');
     return jsonResponse(c.req.raw, await actions.start({ prompt, agent, mode }));
   });
 }

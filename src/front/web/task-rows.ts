@@ -69,6 +69,11 @@ export function rowFromState(state: TaskState, workspaces: WorkspacesById): Task
   };
 }
 
+/** Orders rows from new to old, and those with equal times by id, so that the order is always the same. */
+export function compareRowsNewestFirst(a: TaskRow, b: TaskRow): number {
+  return b.created - a.created || (a.id < b.id ? -1 : 1);
+}
+
 /** Names a task on one line, as `muster tasks list` does. */
 export function toTitle(description: string, parent: string | null): string {
   const title = parent === null ? titleOf(description) || description : description;

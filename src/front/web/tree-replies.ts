@@ -40,7 +40,7 @@ export function toTimeline({ rows, from, to, omitted = 0 }: TreeReport): Timelin
 }
 
 /** Creates the usage of a tree over time. */
-export function toUsage(tree: TreeReport): UsageReply {
+export function toTreeUsage(tree: TreeReport): UsageReply {
   const { rows, from, to, reported, estimated, omitted = 0 } = tree;
   const points = rows.flatMap(({ id, report }) => report?.turns.flatMap(usagePoints(id)) ?? []);
   return {

@@ -235,7 +235,9 @@ describe('the events of a task', () => {
 describe('a question', () => {
   it('is answered once: the others are told who was first', async () => {
     const world = await openPageWorld({ script: asking });
-    const [server, session] = [await world.serve(), await world.openSession()];
+    const asked: string[] = [];
+    const onAsked = (each: WebQuestion) => void asked.push(each.question.id);
+    const [server, session] = [await world.serve({ onAsked }), await world.openSession()];
     const run = session.start({ prompt: 'go' });
     const { question } = await firstQuestion(server);
     const streams = [await followChanges(server), await followChanges(server)];
@@ -259,6 +261,7 @@ describe('a question', () => {
       stream.cut();
     }
     expect((await run.result).data.result).toBe('done');
+    expect(asked).toEqual([question.id]);
     expect((await overviewOf(server)).questions).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ import type { LandingState } from '../../../protocol/workspace.ts';
 import { textEnd } from './cut-text.ts';
 
 /** A task as the tree shows it. */
-export interface TaskRow {
+export interface TreeTask {
   readonly id: string;
   readonly parent: string | null;
   readonly depth: number;
@@ -63,7 +63,7 @@ const MAX_LAST_LINE = 200;
  * Creates the row of a task from the fold of its log. `clockShift` is the clock shift of this process. It converts
  * the times of the log to the clock of this process, because another process may have written the log.
  */
-export function taskRow(state: TaskState, clockShift: number): TaskRow {
+export function taskRow(state: TaskState, clockShift: number): TreeTask {
   const { spec } = state;
   const behindMs = state.lifetime.newest.clockShift - clockShift;
   return {
@@ -97,7 +97,7 @@ export function taskRow(state: TaskState, clockShift: number): TaskRow {
   };
 }
 
-export function hasEnded({ endedAt }: Pick<TaskRow, 'endedAt'>): boolean {
+export function hasEnded({ endedAt }: Pick<TreeTask, 'endedAt'>): boolean {
   return endedAt !== null;
 }
 

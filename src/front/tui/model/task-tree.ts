@@ -1,7 +1,7 @@
 import { measureClockShift, systemClock, type Clock } from '../../../base/clock.ts';
 import type { TaskSignal } from '../../../protocol/signal.ts';
 import { placeShells, type ShellRow } from './shell-row.ts';
-import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
+import { hasEnded, taskRow, type TreeTask } from './task-row.ts';
 import { addProgress, markRefused } from './call-entries.ts';
 import { forgetOutputs, keepOutput, showOutputs, type CallOutputs } from './call-outputs.ts';
 import { addStreamed, emptyStream, endsAnswer, type AnswerStream } from './answer-stream.ts';
@@ -33,7 +33,7 @@ export interface DisplayedTree {
   /** The main task; null before the conversation has started. */
   root: string | null;
   /** The rows by the ids of their tasks, in the order in which the tasks were created. */
-  readonly rows: Map<string, TaskRow>;
+  readonly rows: Map<string, TreeTask>;
   /** The number of ended tasks that are only counted. */
   droppedRows: number;
   /** The background shells of all tasks by their ids, in the order in which they were started. */
@@ -191,7 +191,7 @@ export function placeTask(
 }
 
 /** Marks a task in the transcript of its parent if the user refused a call of the task. */
-function markRefusals(tree: DisplayedTree, row: TaskRow | undefined): void {
+function markRefusals(tree: DisplayedTree, row: TreeTask | undefined): void {
   if (row === undefined || row.parent === null || row.refusedCount === 0) return;
   const transcript = transcriptOf(tree, row.parent);
   if (transcript !== null) markRefused(transcript, row.id);
@@ -279,7 +279,7 @@ function dropOldRows(tree: DisplayedTree): void {
 }
 
 /** Returns the row of the main task; undefined if there is none. */
-export function rootRow({ root, rows }: DisplayedTree): TaskRow | undefined {
+export function rootRow({ root, rows }: DisplayedTree): TreeTask | undefined {
   return root === null ? undefined : rows.get(root);
 }
 
@@ -321,7 +321,7 @@ export type PendingQuestion = Question | Confirmation;
 
 /** A row of the tree. */
 export interface TaskTreeRow {
-  readonly row: TaskRow;
+  readonly row: TreeTask;
   /** The number of levels below the main task. */
   readonly level: number;
   readonly isBackground: boolean;
@@ -331,7 +331,7 @@ export interface TaskTreeRow {
 export function treeRows(tree: DisplayedTree): readonly TaskTreeRow[] {
   const below = Map.groupBy(tree.rows.values(), ({ parent }) => parent);
   const rows: TaskTreeRow[] = [];
-  const visit = (row: TaskRow, level: number): void => {
+  const visit = (row: TreeTask, level: number): void => {
     rows.push({ row, level, isBackground: tree.background.has(row.id) });
     for (const child of below.get(row.id) ?? []) visit(child, level + 1);
   };

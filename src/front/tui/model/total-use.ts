@@ -1,4 +1,4 @@
-import type { TaskRow } from './task-row.ts';
+import type { TreeTask } from './task-row.ts';
 
 /** The use of several tasks. */
 export interface TotalUse {
@@ -11,7 +11,7 @@ export interface TotalUse {
 }
 
 /** Adds up the use of tasks. */
-export function totalUse(rows: Iterable<TaskRow>): TotalUse {
+export function totalUse(rows: Iterable<TreeTask>): TotalUse {
   const total = { turns: 0, tokens: 0, pricedUsd: 0, isPriced: true };
   for (const row of rows) {
     total.turns += row.turns;

@@ -7,7 +7,7 @@ import { plainLines, type Pen } from '../view/pen.ts';
 import type { Entry, CallEntry, CallState } from '../model/entry.ts';
 import type { Transcript } from '../model/transcript.ts';
 import { shortTime } from '../view/numbers.ts';
-import { hasEnded, type TaskRow } from '../model/task-row.ts';
+import { hasEnded, type TreeTask } from '../model/task-row.ts';
 import type { DisplayedTree } from '../model/task-tree.ts';
 
 /** The duration from which a call is also reported when it ends. */
@@ -251,11 +251,11 @@ export function createTaskLines(pen: Pen): (ui: DisplayedTree, now: number) => r
   };
 }
 
-function describeState({ status, activity }: TaskRow): string {
+function describeState({ status, activity }: TreeTask): string {
   return status === 'running' && activity.kind === 'held' ? 'held' : status;
 }
 
-function beginText(row: TaskRow, ui: DisplayedTree): string {
+function beginText(row: TreeTask, ui: DisplayedTree): string {
   const where = ui.background.has(row.id) ? ' in the background' : '';
   const below = row.depth > 1 ? ` below ${row.parent?.slice(0, 6) ?? ''}` : '';
   const how = row.status === 'queued' ? 'is waiting for its turn' : 'begins';
@@ -263,14 +263,14 @@ function beginText(row: TaskRow, ui: DisplayedTree): string {
   return hasEnded(row) ? `${begun}. It ${taskEndText(row, row.since)}` : begun;
 }
 
-function changeText(row: TaskRow, reported: string, now: number): string {
+function changeText(row: TreeTask, reported: string, now: number): string {
   if (hasEnded(row)) return taskEndText(row, now);
   if (row.activity.kind === 'held') return `is waiting for ${row.activity.because}`;
   if (row.status === 'parked') return 'is waiting for an answer';
   return reported === 'queued' ? 'begins' : 'continues';
 }
 
-function taskEndText(row: TaskRow, now: number): string {
+function taskEndText(row: TreeTask, now: number): string {
   const why = row.endReason === null ? '' : `: ${row.endReason}`;
   const said = row.lastLine === '' || row.endReason !== null ? '' : `: ${row.lastLine}`;
   const took = shortTime((row.endedAt ?? now) - row.since);

@@ -1,9 +1,9 @@
 import { plural } from '../../../base/text.ts';
-import type { TaskRow } from '../model/task-row.ts';
+import type { TreeTask } from '../model/task-row.ts';
 import type { DisplayedTree } from '../model/task-tree.ts';
 
 /** A task that was named by the beginning of its id, or why no task was found. */
-type FoundTask = { readonly row: TaskRow } | { readonly problem: string };
+type FoundTask = { readonly row: TreeTask } | { readonly problem: string };
 
 /** Finds the task of the tree whose id begins with the typed text. */
 export function findTask({ rows }: DisplayedTree, typed: string): FoundTask {

@@ -12,7 +12,7 @@ import {
   transcriptOf,
   type DisplayedTree,
 } from '../model/task-tree.ts';
-import { hasEnded, type TaskRow } from '../model/task-row.ts';
+import { hasEnded, type TreeTask } from '../model/task-row.ts';
 import { LANDING_TOOL } from '../../../protocol/tool-names.ts';
 import type { UiMessage } from './message.ts';
 import { workTime } from '../view/entry-lines.ts';
@@ -56,7 +56,7 @@ export function receiveFoundTask(
 }
 
 /** Returns the effect that reads what has become of the changes of tasks, if one of them has left some. */
-function readLandings(rows: Iterable<TaskRow>): readonly UiEffect[] {
+function readLandings(rows: Iterable<TreeTask>): readonly UiEffect[] {
   const tasks = [...rows].filter((row) => row.workspace !== null && hasEnded(row));
   if (tasks.length === 0) return [];
   return [{ type: 'read-landings', tasks: tasks.map(({ id }) => id) }];

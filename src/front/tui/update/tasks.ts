@@ -9,7 +9,7 @@ import {
   type DisplayedTree,
   treeRows,
 } from '../model/task-tree.ts';
-import { hasEnded, type TaskRow } from '../model/task-row.ts';
+import { hasEnded, type TreeTask } from '../model/task-row.ts';
 import {
   type ActionHandlers,
   type UpdateContext,
@@ -117,7 +117,7 @@ export function closeTask(state: AppState): Update {
   });
 }
 
-function chosenRow({ tree, chosenTask }: AppState): TaskRow | undefined {
+function chosenRow({ tree, chosenTask }: AppState): TreeTask | undefined {
   return chosenTask === null ? undefined : tree.rows.get(chosenTask);
 }
 
@@ -153,7 +153,7 @@ function stopFocusedTask(
 
 /** Describes what a stop of a task would lose; null if that is little. */
 function describeLoss(
-  { agent, turns, openChildren }: Pick<TaskRow, 'agent' | 'openChildren' | 'turns'>,
+  { agent, turns, openChildren }: Pick<TreeTask, 'agent' | 'openChildren' | 'turns'>,
   isWatched: boolean,
 ): string | null {
   const lost = [

@@ -2,7 +2,7 @@ import { activityText } from '../../../api/index.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 import { plural } from '../../../base/text.ts';
 import { showLanding } from '../../../protocol/state/workspace-view.ts';
-import { hasEnded, type TaskRow } from '../model/task-row.ts';
+import { hasEnded, type TreeTask } from '../model/task-row.ts';
 import { paneRows, type TaskTreeRow } from '../model/task-tree.ts';
 import { visibleWidth, joinEnds, fitLine } from './fit.ts';
 import { shortCost, shortTokens, shortTime } from './numbers.ts';
@@ -87,7 +87,7 @@ const MIN_LAST_LINE = 12;
  */
 function taskLine(
   { row, level, isBackground }: TaskTreeRow,
-  main: TaskRow | null,
+  main: TreeTask | null,
   { width: terminalWidth, now, chosen }: PaneStyle,
   pen: Pen,
 ): string {
@@ -118,7 +118,7 @@ function taskLine(
 }
 
 /** Marks a task that works in a workspace of its own; after its end, with what has become of its changes. */
-function workspaceMark(row: TaskRow, pen: Pen): readonly string[] {
+function workspaceMark(row: TreeTask, pen: Pen): readonly string[] {
   if (row.workspace === null) return [];
   const { kind, state } = showLanding(row.workspace, row.landing);
   if (!hasEnded(row)) return [pen.prose('dim', `[${kind}]`)];
@@ -127,7 +127,7 @@ function workspaceMark(row: TaskRow, pen: Pen): readonly string[] {
 }
 
 /** Marks a task that has posted findings on the board of the tree. */
-function boardMark({ findingCount }: TaskRow, pen: Pen): readonly string[] {
+function boardMark({ findingCount }: TreeTask, pen: Pen): readonly string[] {
   return findingCount === 0 ? [] : [pen.prose('dim', `[${plural(findingCount, 'finding')}]`)];
 }
 
@@ -158,7 +158,7 @@ const MIN_ABOUT = 10;
  * move when they grow. The figures on the left are left out first; the time, which comes last, is left out last. The
  * columns of figures that are still zero are left to the text.
  */
-function figures(row: TaskRow, main: TaskRow | null, now: number, room: number): string {
+function figures(row: TreeTask, main: TreeTask | null, now: number, room: number): string {
   const all = [
     shortTime((row.endedAt ?? now) - row.since).padStart(5),
     (row.tokens === 0 ? '' : `${shortTokens(row.tokens)} tok`).padStart(9),
@@ -177,7 +177,7 @@ function figures(row: TaskRow, main: TaskRow | null, now: number, room: number):
 }
 
 /** Names the mode and the model of a task where they differ from those of the main task. */
-function differencesFrom(main: TaskRow | null, { mode, model }: TaskRow): string {
+function differencesFrom(main: TreeTask | null, { mode, model }: TreeTask): string {
   return [
     ...(main === null || mode === main.mode ? [] : [mode]),
     ...(main === null || model === main.model ? [] : [sanitizeLine(model)]),
@@ -185,7 +185,7 @@ function differencesFrom(main: TaskRow | null, { mode, model }: TaskRow): string
 }
 
 /** Describes the current activity of a task, or the reason why it does nothing. */
-export function activityLine(row: TaskRow, now: number): string {
+export function activityLine(row: TreeTask, now: number): string {
   if (hasEnded(row)) {
     const refused = row.refusedCount === 0 ? '' : `, ${plural(row.refusedCount, 'call')} refused`;
     return row.endReason === null ? `${row.status}${refused}` : `${row.status}: ${row.endReason}`;
@@ -198,7 +198,7 @@ export function activityLine(row: TaskRow, now: number): string {
 }
 
 /** Counts the tasks that a task waits for; 0 if the task does anything else. */
-function tasksWaitedFor({ activity }: TaskRow): number {
+function tasksWaitedFor({ activity }: TreeTask): number {
   if (activity.kind !== 'tools' || activity.asking.length > 0) return 0;
   return activity.running.every((tool) => tool === 'Task') ? activity.running.length : 0;
 }
@@ -225,7 +225,7 @@ const SIGNS: Readonly<Record<TaskStatus, StatusSign>> = {
 const REFUSED_SIGN: StatusSign = { sign: '⊘', role: 'warn' };
 
 export function statusSign(
-  row: Pick<TaskRow, 'status' | 'openQuestionCount' | 'activity' | 'refusedCount'>,
+  row: Pick<TreeTask, 'status' | 'openQuestionCount' | 'activity' | 'refusedCount'>,
 ): StatusSign {
   if (row.status === 'completed' && row.refusedCount > 0) return REFUSED_SIGN;
   if (row.status !== 'running') return SIGNS[row.status];

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { taskRow, type TaskRow } from '../../../../src/front/tui/model/task-row.ts';
+import { taskRow, type TreeTask } from '../../../../src/front/tui/model/task-row.ts';
 import type { TaskTreeRow } from '../../../../src/front/tui/model/task-tree.ts';
 import { visibleWidth } from '../../../../src/front/tui/view/fit.ts';
 import { Pen } from '../../../../src/front/tui/view/pen.ts';
@@ -13,7 +13,7 @@ import { taskSpec } from '../../../store/fixture-data.ts';
 
 const PEN = new Pen(PLAIN);
 
-function row(id: string, change: Partial<TaskRow> = {}): TaskTreeRow {
+function row(id: string, change: Partial<TreeTask> = {}): TaskTreeRow {
   const spec = taskSpec(id, { parent: id === 'main' ? null : 'main' });
   const stamp = { v: LOG_VERSION, seq: 0, ts: 1, task: id, epoch: 1 };
   const base = taskRow(initialState({ ...stamp, type: 'task.created', spec }), 0);
@@ -25,7 +25,7 @@ function row(id: string, change: Partial<TaskRow> = {}): TaskTreeRow {
 }
 
 const MAIN = row('main', { agent: 'main', model: 'scripted/one', mode: 'default' });
-const WORKING: Partial<TaskRow> = {
+const WORKING: Partial<TreeTask> = {
   agent: 'Explore',
   description: 'retries in the mail package',
   activity: { kind: 'tools', running: ['Grep'], asking: [], since: 0 },
@@ -62,7 +62,7 @@ describe('a row of the tree', () => {
     expect(draw([MAIN, other], 80)[1]).not.toContain('scripted/two');
   });
 
-  it.each<readonly [string, Partial<TaskRow>, string]>([
+  it.each<readonly [string, Partial<TreeTask>, string]>([
     ['works', { endedAt: null }, '   ● Explore child1 [worktree] retries'],
     [
       'has left changes',

@@ -1,7 +1,7 @@
 import { sanitizeForTerminal, sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace } from '../../../../base/text.ts';
 import type { AppState } from '../../model/app-state.ts';
-import type { TaskRow } from '../../model/task-row.ts';
+import type { TreeTask } from '../../model/task-row.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 
 /** A text that the editor offers as a completion: `/help`, `@Explore`. */
@@ -19,7 +19,7 @@ export function workspaceCompletions({ tree }: AppState): readonly Completion[] 
   return toCompletions([...tree.rows.values()].filter(({ workspace }) => workspace !== null));
 }
 
-function toCompletions(rows: readonly TaskRow[]): readonly Completion[] {
+function toCompletions(rows: readonly TreeTask[]): readonly Completion[] {
   return rows.map(({ id, agent, description }) => ({
     text: id.slice(0, 8),
     help: collapseWhitespace(sanitizeForTerminal(`${agent} ${description}`, 'prose')),

@@ -1,7 +1,7 @@
 import { plural } from '../../../../base/text.ts';
 import { showLanding, type WorkspaceView } from '../../../../protocol/state/workspace-view.ts';
 import type { AppState } from '../../model/app-state.ts';
-import { hasEnded, type TaskRow } from '../../model/task-row.ts';
+import { hasEnded, type TreeTask } from '../../model/task-row.ts';
 import { findTask } from '../find-task.ts';
 import { activityLine } from '../../view/task-pane.ts';
 import { hint, next, type Update } from '../step.ts';
@@ -35,7 +35,7 @@ export function taskPage({ tree, now: clock }: PageSource, typed: string): Page 
   };
 }
 
-function workspaceLines({ id, landing }: TaskRow, own: WorkspaceView): readonly string[] {
+function workspaceLines({ id, landing }: TreeTask, own: WorkspaceView): readonly string[] {
   const { kind, branch, state } = showLanding(own, landing);
   const place = `works in its own ${kind}${branch === null ? '' : `, branch ${branch}`}: ${state}`;
   if (landing !== 'unfinished') return [place];

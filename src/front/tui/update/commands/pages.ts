@@ -4,7 +4,7 @@ import { plural } from '../../../../base/text.ts';
 import type { AppState } from '../../model/app-state.ts';
 import { ACTIONS, type Bindings } from '../../model/key-bindings.ts';
 import { keysOf } from '../../model/key-names.ts';
-import type { TaskRow } from '../../model/task-row.ts';
+import type { TreeTask } from '../../model/task-row.ts';
 import { rootRow, type DisplayedTree, treeRows } from '../../model/task-tree.ts';
 import { totalUse } from '../../model/total-use.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
@@ -185,7 +185,7 @@ export function tasksPage({ tree, now: clock }: PageSource): Page {
 }
 
 /** Describes what a task has used. */
-export function usedText(row: TaskRow, now: number): string {
+export function usedText(row: TreeTask, now: number): string {
   return [
     plural(row.turns, 'turn'),
     `${shortTokens(row.tokens)} tok`,
@@ -234,7 +234,7 @@ function mainModelLines(library: Pick<LibraryInfo, 'mainModel'>): readonly strin
 
 export function usagePage({ tree }: PageSource): Page {
   const byModel = Map.groupBy(tree.rows.values(), ({ model }) => model);
-  const sum = (rows: readonly TaskRow[]) => {
+  const sum = (rows: readonly TreeTask[]) => {
     const use = totalUse(rows);
     return `${plural(rows.length, 'task')}, ${plural(use.turns, 'turn')}, ${shortTokens(use.tokens)} paid tokens, ${totalCost(use)}`;
   };

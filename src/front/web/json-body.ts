@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Reads the JSON object in the body of a request. Throws MusterError for anything else, and for a body over the limit. */
-export async function readBody(request: Request): Promise<JsonObject> {
+export async function readJsonBody(request: Request): Promise<JsonObject> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
@@ -32,7 +32,7 @@ function parse(text: string): JsonValue {
 }
 
 /** Returns the text in a field; null if the field is missing. Throws `INVALID_PARAM` for a value that is no text. */
-export function readField(body: JsonObject, name: string): string | null {
+export function readTextField(body: JsonObject, name: string): string | null {
   const value = body[name];
   if (value === undefined || value === null) return null;
   if (typeof value === 'string') return value;
@@ -40,8 +40,8 @@ export function readField(body: JsonObject, name: string): string | null {
 }
 
 /** Returns the text in a field. Throws `INVALID_PARAM` if it is missing or empty. */
-export function requireField(body: JsonObject, name: string): string {
-  const text = readField(body, name);
+export function requireTextField(body: JsonObject, name: string): string {
+  const text = readTextField(body, name);
   if (text !== null && text.trim() !== '') return text;
   throw invalid(`the field ${name} is missing or empty`);
 }
