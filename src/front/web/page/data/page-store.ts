@@ -4,7 +4,7 @@ import { isActiveTask } from '../model/status-texts.ts';
 import { describeThrown, type PageDataSource, type StreamState } from './page-source.ts';
 
 /** The connection of the page to its server. */
-export type PageConnection = StreamState | { readonly kind: 'loading' };
+export type ConnectionState = StreamState | { readonly kind: 'loading' };
 
 /** A question that somebody has closed while this page showed it. */
 export interface ClosedNotice {
@@ -29,7 +29,7 @@ export class PageStore {
   readonly questions = new Map<string, WebQuestion>();
   /** The questions that were closed while the page was open, the newest first. */
   closed: readonly ClosedNotice[] = [];
-  connection: PageConnection = { kind: 'loading' };
+  connection: ConnectionState = { kind: 'loading' };
   /** The version of Muster; null before the first data. */
   version: string | null = null;
   /** A number that grows with each change of the tasks. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { plural } from '../../../../base/text.ts';
 import { formatLocalMinute } from '../../../../base/local-time.ts';
-import type { PageConnection } from '../data/page-store.ts';
+import type { ConnectionState } from '../data/page-store.ts';
 import { MusterSign } from './icons.tsx';
 import { usePage } from './page-context.ts';
 import { chooseColorScheme, COLOR_SCHEMES, readColorScheme } from './saved-choices.ts';
@@ -92,7 +92,7 @@ function NavButton({ name, count = 0, isCurrent, onClick }: NavButtonProps) {
   );
 }
 
-function Connection({ state }: { readonly state: PageConnection }) {
+function Connection({ state }: { readonly state: ConnectionState }) {
   switch (state.kind) {
     case 'open':
       return (
