@@ -71,29 +71,24 @@ export class PageStore {
     this.questions.clear();
     for (const each of questions) this.questions.set(each.question.id, each);
     if (this.source.actions === null) this.connection = { kind: 'open' };
-    this.stop = this.source.followChanges(cursor, {
-      change: (name, data) => {
-        switch (name) {
-          case 'rows':
-            for (const row of data as readonly TaskRow[]) this.setRow(row);
-            break;
-          case 'gone':
-            for (const id of data as readonly string[]) this.tasks.delete(id);
-            break;
-          case 'question':
-            this.setQuestion(data as WebQuestion);
-            break;
-          case 'closed':
-            this.close(data as ClosedQuestion);
-            break;
-          case 'reset':
-            void this.load();
-            return;
-          default:
-            return;
-        }
+    const noted =
+      <T>(note: (data: T) => void) =>
+      (data: T): void => {
+        note(data);
         this.revision += 1;
         this.changed();
+      };
+    this.stop = this.source.followChanges(cursor, {
+      changes: {
+        rows: noted((rows) => {
+          for (const row of rows) this.setRow(row);
+        }),
+        gone: noted((ids) => {
+          for (const id of ids) this.tasks.delete(id);
+        }),
+        question: noted((question) => this.setQuestion(question)),
+        closed: noted((closed) => this.close(closed)),
+        reset: () => void this.load(),
       },
       state: (state) => {
         this.connection = state;

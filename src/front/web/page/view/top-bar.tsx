@@ -41,7 +41,9 @@ export function TopBar() {
       </nav>
       <span class="space" />
       {isReadOnly ? (
-        <span class="connection">Exported run{exportedAt()}, read only</span>
+        <span class="connection">
+          Exported {formatLocalMinute(store.source.exportedAt ?? 0)}, read only
+        </span>
       ) : (
         <Connection state={store.connection} />
       )}
@@ -57,12 +59,6 @@ export function TopBar() {
       </button>
     </header>
   );
-}
-
-function exportedAt(): string {
-  const run: unknown = Reflect.get(globalThis, 'musterRun');
-  const at = typeof run === 'object' && run !== null ? Reflect.get(run, 'exportedAt') : undefined;
-  return typeof at === 'number' ? ` of ${formatLocalMinute(at)}` : '';
 }
 
 interface NavButtonProps {
