@@ -9,7 +9,7 @@ const ROUNDS = 7;
 const TASKS = 10_000;
 const BOUND = { kind: 'max', max: 200, goal: 100 } as const;
 
-/** Listing ended tasks from the index, without opening their logs. */
+/** Listing ended tasks from the index, without opening their logs: by the store, a command, and the page. */
 export const listing: Row = {
   name: 'listing',
   async measure({ bin }): Promise<readonly Measurement[]> {
@@ -23,8 +23,11 @@ export const listing: Row = {
       store: () => run([programPath('list-tasks.ts'), data]),
       nothing: () => run([programPath('nothing.mjs')]),
       command: () => run([bin, 'tasks', 'list', '--json']),
+      page: () => run([programPath('web-overview.mjs'), bin]),
     });
-    const listed = Math.min(...runs.store.map((one) => printedNumber(one, 'tasks')));
+    const listed = Math.min(
+      ...[...runs.store, ...runs.page].map((one) => printedNumber(one, 'tasks')),
+    );
     if (listed !== TASKS) throw new Error(`${listed} tasks were listed instead of ${TASKS}`);
     const tasks = `${TASKS.toLocaleString('en')} ended tasks`;
     return [
@@ -47,6 +50,16 @@ export const listing: Row = {
           samples: runs.nothing.map((one) => one.endedAt - one.startedAt),
         },
         bound: BOUND,
+      },
+      {
+        title: `the page of \`muster web\` gets ${tasks}`,
+        unit: 'ms',
+        samples: runs.page.map((one) => printedNumber(one, 'overviewMs')),
+        reference: {
+          title: 'reading the index',
+          samples: runs.read.map((one) => printedNumber(one, 'readMs')),
+        },
+        bound: { kind: 'max', max: 500, goal: 250 },
       },
     ];
   },

@@ -45,13 +45,13 @@ export interface WebParts {
 }
 
 /** The connection of a request. */
-export interface PageConnection {
+export interface RequestConnection {
   /** Ends the connection. */
   readonly disconnect: () => void;
 }
 
-type WebRoutes = Hono<{ Bindings: PageConnection }>;
-type WebContext = Context<{ Bindings: PageConnection }>;
+type WebRoutes = Hono<{ Bindings: RequestConnection }>;
+type WebContext = Context<{ Bindings: RequestConnection }>;
 
 /** The maximum number of streams of events at the same time, of all pages together. */
 const MAX_STREAMS = 64;

@@ -10,7 +10,7 @@ import { WebGate, type Admission, type KnockingRequest } from './gate.ts';
 import { OverviewFeed } from './overview-feed.ts';
 import { PAGE_DIRECTORY } from './page-files.ts';
 import { errorResponse, PAGE_HEADERS, refusal } from './responses.ts';
-import { createRoutes, type PageConnection } from './routes.ts';
+import { createRoutes, type RequestConnection } from './routes.ts';
 import { TaskActions } from './task-actions.ts';
 import type { WebQuestion } from './wire.ts';
 
@@ -42,7 +42,7 @@ const TRIED_PORTS = 20;
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Answers an admitted request. */
-type Answer = (request: Request, connection: PageConnection) => Response | Promise<Response>;
+type Answer = (request: Request, connection: RequestConnection) => Response | Promise<Response>;
 
 /**
  * Serves the page with all tasks of a data directory until the signal aborts. Rejects with MusterError `CONFLICT` if the

@@ -38,7 +38,10 @@ export const actionPath = (id: string, action: TaskAction) => `/api/tasks/${id}/
 export const answerPath = (task: string, question: string) =>
   `/api/questions/${task}/${question}/answer`;
 
-/** The actions on a task. The body is a `TaskActionRequest`, and the reply is a `DoneReply`. */
+/**
+ * The actions on a task. The body is `{"text": …}`, with the reason for `stop`, the message for `send`, and the message, if there
+ * is one, for `resume`. The reply is a `DoneReply`.
+ */
 export type TaskAction = 'stop' | 'send' | 'resume' | 'background';
 
 /** A task in the list of all tasks. `muster tasks list` and `muster tasks show` print the same values. */
@@ -321,11 +324,6 @@ export interface ComparedTask {
   readonly costUsd: number;
   /** From the creation to the end, in milliseconds. */
   readonly ms: number;
-}
-
-/** The body of an action. `stop`: `text` is the reason. `send`: the message. `resume`: the message, or no text to continue. */
-export interface TaskActionRequest {
-  readonly text?: string;
 }
 
 /** The reply of every POST except `start`. */

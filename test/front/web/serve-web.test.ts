@@ -177,6 +177,25 @@ describe('the list of tasks', () => {
     ]);
   });
 
+  it('is followed by 64 streams at most', async () => {
+    const world = await openPageWorld();
+    const server = await world.serve();
+    const { cursor } = await overviewOf(server);
+    const path = `${API_PATHS.changes}?after=${cursor}`;
+    const streams = await Promise.all(
+      Array.from({ length: 64 }, () => StreamClient.open(server, path)),
+    );
+    const { cookie } = server;
+    const refused = await send(server.origin, { path, headers: { cookie } });
+    expect([refused.status, JSON.parse(refused.body).error.message]).toEqual([
+      429,
+      '64 streams are open, which is the limit: close pages that you do not need',
+    ]);
+    streams.pop()?.cut();
+    await waitUntilPasses(async () => void (await StreamClient.open(server, path)).cut());
+    for (const stream of streams) stream.cut();
+  });
+
   it('does not name deleted tasks', async () => {
     const world = await openPageWorld({ script: () => ({ text: 'done' }) });
     const server = await world.serve();
