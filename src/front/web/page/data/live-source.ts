@@ -11,7 +11,6 @@ import {
   type ChangeMessages,
   type LoggedEvent,
   type LogMessages,
-  type TaskActionRequest,
 } from '../../wire.ts';
 import { makeVisible } from '../model/make-visible.ts';
 import { openEventStream, readPageError } from './event-stream.ts';
@@ -52,10 +51,7 @@ export function createLiveSource(): PageDataSource {
 }
 
 const actions: PageActions = {
-  act: (id, action, text) => {
-    const body: TaskActionRequest = text === null ? {} : { text };
-    return post(actionPath(id, action), body);
-  },
+  act: (id, action, text) => post(actionPath(id, action), text === null ? {} : { text }),
   answer: ({ task, id }, body) => post(answerPath(task, id), body),
   startForm: () => get(API_PATHS.start),
   start: (request) => post(API_PATHS.start, request),
