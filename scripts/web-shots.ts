@@ -3,7 +3,7 @@
  * desktop and on a phone. `npm run web:shots -- --docs` makes the pictures of the docs again. It needs a build and
  * Chromium.
  */
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -74,7 +74,14 @@ async function shoot(
   await scene.act?.(page);
   await page.getByText(scene.shows).filter({ visible: true }).first().waitFor();
   await page.waitForTimeout(300);
-  await page.screenshot({ path: to.path });
+  if (to.path.endsWith('.webp')) {
+    const session = await context.newCDPSession(page);
+    const options = { format: 'webp', quality: 80 } as const;
+    const { data } = await session.send('Page.captureScreenshot', options);
+    writeFileSync(to.path, Buffer.from(data, 'base64'));
+  } else {
+    await page.screenshot({ path: to.path });
+  }
   await context.close();
 }
 
@@ -87,7 +94,7 @@ if (values.docs) {
   for (const [name, size, scheme] of DOCS) {
     const scene = SCENES.find((each) => each.name === name);
     if (scene === undefined) throw new Error(`there is no scene ${name}`);
-    await shoot(browser, scene, { size, scheme, path: join(images, `web-${name}.png`) });
+    await shoot(browser, scene, { size, scheme, path: join(images, `web-${name}.webp`) });
   }
 } else {
   const out = values.out ?? mkdtempSync(join(tmpdir(), 'muster-web-shots-'));

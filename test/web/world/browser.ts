@@ -66,6 +66,12 @@ export async function openWatchedPage(
     void dialog.dismiss();
   });
   await page.addInitScript(() => {
+    // The time at which the first task, or the end of a plain page, is there.
+    new MutationObserver((_, observer) => {
+      if (document.querySelector('[role=treeitem], #end') === null) return;
+      Reflect.set(globalThis, 'firstViewMs', performance.now());
+      observer.disconnect();
+    }).observe(document, { childList: true, subtree: true });
     const violations: string[] = [];
     Reflect.set(globalThis, 'policyViolations', violations);
     document.addEventListener('securitypolicyviolation', (event) => {

@@ -161,6 +161,45 @@ describe('the page of a real run', () => {
     await running.finished;
   });
 
+  it('starts a task, continues it with a message, and stops it', async () => {
+    await using world = await openWorld({
+      script: (request) => {
+        const text = JSON.stringify(request.messages.at(-1));
+        if (text.includes('take your time')) {
+          return { toolCalls: [bash('until [ -e go ]; do sleep 0.05; done')] };
+        }
+        return { text: text.includes('and again') ? 'once more' : 'the first answer' };
+      },
+      bare: true,
+    });
+    const { url, running } = await serve(world);
+    const { page, context, problems } = await openWatchedPage(browser, { url });
+    await page.waitForSelector('[data-connection=open]');
+    await page.keyboard.press('n');
+    await page.getByText('It works in').waitFor();
+    await page.keyboard.type('Count the seeds');
+    await page.getByLabel('Mode').selectOption('autonomous');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByText('the first answer').first().waitFor();
+    await page.getByText('Ended: completed').waitFor();
+    const message = page.getByLabel('Message to the task');
+    await message.fill('and again');
+    await message.press('Enter');
+    await page.getByText('once more').first().waitFor();
+    await expect.poll(() => statuses(world)).toEqual(['completed']);
+    await message.fill('take your time');
+    await message.press('Enter');
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByLabel('Reason (optional)').fill('it takes too long');
+    await page.keyboard.press('Enter');
+    await page.getByText('it takes too long').first().waitFor();
+    await expect.poll(() => statuses(world)).toEqual(['stopped']);
+    expect(problems).toEqual([]);
+    await context.close();
+    running.process.kill('SIGTERM');
+    await running.finished;
+  });
+
   it('is exported as files, which show the run without any server', async () => {
     await using world = await openWorld({
       script: delegating([delegate('part 1')], () => ({ text: 'the child is done' })),

@@ -1,5 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { LATER } from '../../../../src/front/web/wire.ts';
+import { toTextAnswer } from '../../../../src/front/web/page/model/answer-text.ts';
 import { Announcer } from '../../../../src/front/web/page/model/announcer.ts';
 import { splitCodeBlocks } from '../../../../src/front/web/page/model/code-blocks.ts';
 import { compareTextLines } from '../../../../src/front/web/page/model/line-diff.ts';
@@ -165,6 +167,17 @@ describe('splitCodeBlocks', () => {
   ])('splits %j', (text, blocks) => {
     expect(splitCodeBlocks(text).map(({ isCode, text: part }) => [isCode, part])).toEqual(blocks);
   });
+});
+
+describe('the answer to a question of AskUser', () => {
+  it.each(['yes', 'Later', 'later', ' later', 'the second one'])(
+    '%j is never "not now"',
+    (typed) => {
+      const sent = toTextAnswer(typed);
+      expect(sent).not.toBe(LATER);
+      expect(sent.trim()).toBe(typed.trim());
+    },
+  );
 });
 
 describe('the announcer', () => {

@@ -15,6 +15,7 @@ export function createExportedSource(): PageDataSource | null {
     Object.hasOwn(from, id) && from[id] !== undefined ? Promise.resolve(from[id]) : refuse();
   return {
     actions: null,
+    exportedAt: run.exportedAt,
     overview: () => Promise.resolve(run.overview),
     followChanges: () => () => {},
     followLog(id, receiver) {

@@ -35,7 +35,8 @@ const LOG_NAMES = ['log', 'live', 'reset'] as const satisfies readonly (keyof Lo
 export function createLiveSource(): PageDataSource {
   return {
     actions,
-    overview: () => get(API_PATHS.overview, {}, 'exact'),
+    exportedAt: null,
+    overview: () => get(API_PATHS.overview),
     followChanges,
     followLog,
     readText: ({ task, seq, pointer, from }) =>
@@ -65,7 +66,8 @@ function followChanges(cursor: string, receiver: ChangesReceiver): () => void {
     pausesWhenHidden: false,
     receive({ name, data }) {
       // The server and the page have the same version, so the data has the type of its name.
-      receiver.change(name, makeVisible(data, 'exact') as ChangeMessages[typeof name]);
+      const change = receiver.changes[name] as (data: unknown) => void;
+      change(makeVisible(data));
     },
     state: (state) => {
       receiver.state(state);
@@ -137,31 +139,19 @@ function withQuery(path: string, query: Readonly<Record<string, string>>): strin
   return search === '' ? path : `${path}?${search}`;
 }
 
-async function get<T>(
-  path: string,
-  query: Readonly<Record<string, string>> = {},
-  context: 'prose' | 'exact' = 'prose',
-): Promise<T> {
-  return request<T>(withQuery(path, query), { method: 'GET' }, context);
+async function get<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
+  return request<T>(withQuery(path, query), { method: 'GET' });
 }
 
 async function post<T>(path: string, body: object): Promise<T> {
-  return request<T>(
-    path,
-    {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    },
-    'prose',
-  );
+  return request<T>(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
 }
 
-async function request<T>(
-  address: string,
-  init: RequestInit,
-  context: 'prose' | 'exact',
-): Promise<T> {
+async function request<T>(address: string, init: RequestInit): Promise<T> {
   let response: Response;
   try {
     response = await fetch(address, { ...init, cache: 'no-store', credentials: 'same-origin' });
@@ -169,5 +159,5 @@ async function request<T>(
     throw new PageError('the server does not answer: is muster web still running?', null);
   }
   if (!response.ok) throw await readPageError(response);
-  return makeVisible((await response.json()) as T, context);
+  return makeVisible((await response.json()) as T);
 }

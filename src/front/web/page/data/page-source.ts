@@ -23,9 +23,9 @@ export type StreamState =
   | { readonly kind: 'broken' }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** The receiver of changes of all tasks. */
+/** The receiver of changes of all tasks, with a function for each kind of change. */
 export interface ChangesReceiver {
-  change<K extends keyof ChangeMessages>(name: K, data: ChangeMessages[K]): void;
+  readonly changes: { readonly [K in keyof ChangeMessages]: (data: ChangeMessages[K]) => void };
   state(state: StreamState): void;
 }
 
@@ -51,6 +51,8 @@ export interface TextPlace {
 export interface PageDataSource {
   /** The actions; null for an exported run, which only shows. */
   readonly actions: PageActions | null;
+  /** The time of the export, in milliseconds since the epoch; null for the server. */
+  readonly exportedAt: number | null;
   overview(): Promise<Overview>;
   /** Follows all tasks from a cursor on, over interruptions. Returns the function that ends it. */
   followChanges(cursor: string, receiver: ChangesReceiver): () => void;
@@ -89,6 +91,6 @@ export class PageError extends Error {
 }
 
 /** Returns the message of anything that was thrown. */
-export function failureText(thrown: unknown): string {
+export function describeThrown(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,10 +1,10 @@
 import type { ClosedQuestion, Overview, TaskRow, WebQuestion } from '../../wire.ts';
 import { Announcer } from '../model/announcer.ts';
 import { isActiveTask } from '../model/status-texts.ts';
-import { failureText, type PageDataSource, type StreamState } from './page-source.ts';
+import { describeThrown, type PageDataSource, type StreamState } from './page-source.ts';
 
 /** The connection of the page to its server. */
-export type PageConnection = StreamState | { readonly kind: 'loading' };
+export type ConnectionState = StreamState | { readonly kind: 'loading' };
 
 /** A question that somebody has closed while this page showed it. */
 export interface ClosedNotice {
@@ -29,7 +29,7 @@ export class PageStore {
   readonly questions = new Map<string, WebQuestion>();
   /** The questions that were closed while the page was open, the newest first. */
   closed: readonly ClosedNotice[] = [];
-  connection: PageConnection = { kind: 'loading' };
+  connection: ConnectionState = { kind: 'loading' };
   /** The version of Muster; null before the first data. */
   version: string | null = null;
   /** A number that grows with each change of the tasks. */
@@ -51,7 +51,7 @@ export class PageStore {
     try {
       this.replace(await this.source.overview());
     } catch (thrown) {
-      this.connection = { kind: 'refused', reason: failureText(thrown) };
+      this.connection = { kind: 'refused', reason: describeThrown(thrown) };
       this.changed();
     }
   }
@@ -71,29 +71,24 @@ export class PageStore {
     this.questions.clear();
     for (const each of questions) this.questions.set(each.question.id, each);
     if (this.source.actions === null) this.connection = { kind: 'open' };
-    this.stop = this.source.followChanges(cursor, {
-      change: (name, data) => {
-        switch (name) {
-          case 'rows':
-            for (const row of data as readonly TaskRow[]) this.setRow(row);
-            break;
-          case 'gone':
-            for (const id of data as readonly string[]) this.tasks.delete(id);
-            break;
-          case 'question':
-            this.setQuestion(data as WebQuestion);
-            break;
-          case 'closed':
-            this.close(data as ClosedQuestion);
-            break;
-          case 'reset':
-            void this.load();
-            return;
-          default:
-            return;
-        }
+    const noted =
+      <T>(note: (data: T) => void) =>
+      (data: T): void => {
+        note(data);
         this.revision += 1;
         this.changed();
+      };
+    this.stop = this.source.followChanges(cursor, {
+      changes: {
+        rows: noted((rows) => {
+          for (const row of rows) this.setRow(row);
+        }),
+        gone: noted((ids) => {
+          for (const id of ids) this.tasks.delete(id);
+        }),
+        question: noted((question) => this.setQuestion(question)),
+        closed: noted((closed) => this.close(closed)),
+        reset: () => void this.load(),
       },
       state: (state) => {
         this.connection = state;

@@ -33,8 +33,12 @@ function FileDiff({ file }: { readonly file: DiffFile }) {
       <summary>
         <span class="mono">{from === null ? path : `${from} → ${path}`}</span>
         <span class="soft">{kind}</span>
-        <span class="plus">+{added}</span>
-        <span class="minus">−{deleted}</span>
+        {hunks.length > 0 && (
+          <>
+            <span class="plus">+{added}</span>
+            <span class="minus">−{deleted}</span>
+          </>
+        )}
       </summary>
       {note !== null && <p class="note">{note}</p>}
       {hunks.length > 0 && <DiffLines label={`Changes of ${path}`} lines={listHunkLines(hunks)} />}

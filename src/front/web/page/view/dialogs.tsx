@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { StartForm } from '../../wire.ts';
-import { failureText } from '../data/page-source.ts';
+import { describeThrown } from '../data/page-source.ts';
 import { PAGE_KEYS, TREE_KEYS } from '../model/page-keys.ts';
 import { useAction, useLoaded, usePage, type PageDialog } from './page-context.ts';
 import { areKeysOn, switchKeys } from './saved-choices.ts';
@@ -115,7 +115,7 @@ function StartDialog({ onClose }: DialogProps) {
       onClose();
       go({ view: 'tasks', task: id, tab: 'transcript' });
     } catch (thrown) {
-      setProblem(failureText(thrown));
+      setProblem(describeThrown(thrown));
       setIsStarting(false);
     }
   };

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatCount } from '../../../../report/cost-text.ts';
-import { failureText } from '../data/page-source.ts';
+import { describeThrown } from '../data/page-source.ts';
 import type { EntryText } from '../model/transcript.ts';
 import { usePage } from './page-context.ts';
 
@@ -34,7 +34,7 @@ export function LongText({ place, task, kind }: LongTextProps) {
       setMore(more + piece.text);
       setHasEnded(piece.from + piece.text.length >= piece.length || piece.text === '');
     } catch (thrown) {
-      notify(failureText(thrown), 'bad');
+      notify(describeThrown(thrown), 'bad');
     }
   };
   return (

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
-import { failureText, type PageActions } from '../data/page-source.ts';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { describeThrown, type PageActions } from '../data/page-source.ts';
 import type { PageStore } from '../data/page-store.ts';
 import type { PageRoute } from '../model/page-route.ts';
 
@@ -44,25 +44,53 @@ export function useStoreChanges(store: PageStore): void {
   );
 }
 
-/** Returns a function that carries out an action and shows what came of it. It resolves to whether it succeeded. */
+/** The message in place of an action. */
+export const READ_ONLY = 'An exported run only shows what happened.';
+
+/** Carries out an action and shows what came of it. Resolves to whether it succeeded. */
+export async function carryOutAction(
+  { store, notify }: Pick<PageContext, 'store' | 'notify'>,
+  run: (actions: PageActions) => Promise<{ readonly text: string }>,
+): Promise<boolean> {
+  const { actions } = store.source;
+  if (actions === null) {
+    notify(READ_ONLY, 'bad');
+    return false;
+  }
+  try {
+    notify((await run(actions)).text, 'good');
+    return true;
+  } catch (thrown) {
+    notify(describeThrown(thrown), 'bad');
+    return false;
+  }
+}
+
+/** Returns `carryOutAction` for the page. */
 export function useAction(): (
   run: (actions: PageActions) => Promise<{ readonly text: string }>,
 ) => Promise<boolean> {
-  const { store, notify } = usePage();
-  return async (run) => {
-    const { actions } = store.source;
-    if (actions === null) {
-      notify('An exported run only shows what happened.', 'bad');
-      return false;
-    }
-    try {
-      notify((await run(actions)).text, 'good');
-      return true;
-    } catch (thrown) {
-      notify(failureText(thrown), 'bad');
-      return false;
-    }
-  };
+  const context = usePage();
+  return (run) => carryOutAction(context, run);
+}
+
+/** Returns a value that follows another one, but changes at most once in a time. */
+export function useSlowValue<T>(value: T, minMs: number): T {
+  const [slow, setSlow] = useState(value);
+  const changedAt = useRef(0);
+  useEffect(() => {
+    const timer = setTimeout(
+      () => {
+        changedAt.current = performance.now();
+        setSlow(value);
+      },
+      Math.max(changedAt.current + minMs - performance.now(), 0),
+    );
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [value, minMs]);
+  return slow;
 }
 
 /** The state of data that a view loads. */
@@ -88,7 +116,7 @@ export function useLoaded<T>(subject: string, key: unknown, load: () => Promise<
       try {
         settle({ kind: 'loaded', data: await load() });
       } catch (thrown) {
-        settle({ kind: 'failed', reason: failureText(thrown) });
+        settle({ kind: 'failed', reason: describeThrown(thrown) });
       }
     };
     void run();

@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { questionSubject } from '../../../../protocol/question.ts';
 import type { PageStore } from '../data/page-store.ts';
-import { findKeyAction, type KeyAction } from '../model/page-keys.ts';
+import { findKeyAction } from '../model/page-keys.ts';
 import { formatPageRoute, parsePageRoute, type PageRoute } from '../model/page-route.ts';
-import { isActiveTask } from '../model/status-texts.ts';
 import { CompareView } from './compare-view.tsx';
 import { OpenDialog } from './dialogs.tsx';
+import { focusNewView, isFocusAwaited } from './focus.ts';
+import { callKeyAction, goBack } from './key-actions.ts';
 import { LiveRegion } from './live-region.tsx';
 import {
   PageContextValue,
@@ -109,9 +110,9 @@ export function PageView({ store }: { readonly store: PageStore }) {
 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || dialog !== null || isAwaitingFocus) return;
+      if (event.defaultPrevented || dialog !== null || isFocusAwaited()) return;
       if (event.key === 'Escape') {
-        goBack(route, go);
+        goBack(context);
         return;
       }
       if (isTyping(event.target) || !areKeysOn()) return;
@@ -137,9 +138,7 @@ export function PageView({ store }: { readonly store: PageStore }) {
     const isNew = lastView.current !== route.view || (task !== null && lastTask.current !== task);
     lastView.current = route.view;
     lastTask.current = task;
-    // A new view begins at its heading, so that a screen reader says where it is.
-    if (isNew || wantedFocus !== null) focusElement(wantedFocus ?? 'main h1');
-    wantedFocus = null;
+    focusNewView({ isNew });
   }, [route]);
 
   return (
@@ -175,126 +174,4 @@ export function PageView({ store }: { readonly store: PageStore }) {
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, textarea, select') !== null;
-}
-
-/** The number of pictures for which an element is awaited. */
-const MAX_PICTURES = 60;
-/** True while an element is awaited: what is typed then is meant for it, and must not call actions. */
-let isAwaitingFocus = false;
-
-/** The element that gets the focus in the next view; null: its heading. */
-let wantedFocus: string | null = null;
-
-/** Focuses an element, as soon as it is there. */
-function focusElement(selector: string, pictures = 0): void {
-  const element = document.querySelector<HTMLElement>(selector);
-  isAwaitingFocus = element === null && pictures < MAX_PICTURES;
-  if (element !== null) element.focus();
-  else if (isAwaitingFocus) requestAnimationFrame(() => focusElement(selector, pictures + 1));
-}
-
-const TREE_STOP = '[role=treeitem][tabindex="0"]';
-
-function goBack(route: PageRoute, go: (next: PageRoute) => void): void {
-  if (route.view !== 'tasks') {
-    go({ view: 'tasks', task: null, tab: 'transcript' });
-    return;
-  }
-  const tree = document.querySelector<HTMLElement>(TREE_STOP);
-  // On a narrow screen the tree is only there when no task is shown.
-  if (tree !== null && tree.offsetParent !== null) tree.focus();
-  else go({ view: 'tasks', task: null, tab: 'transcript' });
-}
-
-function callKeyAction(action: KeyAction, task: string | null, context: PageContext): void {
-  const { store, go, open, mark, notify } = context;
-  const row = task === null ? undefined : store.tasks.get(task);
-  const { actions } = store.source;
-  const carryOut = (run: () => Promise<{ readonly text: string }>): void => {
-    run().then(
-      ({ text }) => notify(text),
-      (thrown: unknown) => notify(thrown instanceof Error ? thrown.message : String(thrown), 'bad'),
-    );
-  };
-  /** Shows a view unless it is shown already, and focuses an element of it. */
-  const focusIn = (view: PageRoute, selector: string): void => {
-    const { route } = context;
-    const isShown =
-      view.view === route.view &&
-      (view.view !== 'tasks' ||
-        (route.view === 'tasks' && (view.task ?? route.task) === route.task));
-    if (isShown) {
-      focusElement(selector);
-      return;
-    }
-    wantedFocus = selector;
-    isAwaitingFocus = true;
-    go(view);
-  };
-  const tasks: PageRoute = { view: 'tasks', task: null, tab: 'transcript' };
-  switch (action) {
-    case 'search':
-      focusIn(tasks, '#search');
-      return;
-    case 'help':
-      open({ kind: 'help' });
-      return;
-    case 'tasks':
-      go(tasks);
-      return;
-    case 'tree':
-      focusIn(tasks, TREE_STOP);
-      return;
-    default:
-      break;
-  }
-  if (actions === null) {
-    notify('An exported run only shows what happened.', 'bad');
-    return;
-  }
-  switch (action) {
-    case 'start':
-      open({ kind: 'start' });
-      return;
-    case 'questions':
-      go({ view: 'questions' });
-      return;
-    case 'compare':
-      go({ view: 'compare', left: null, right: null });
-      return;
-    case 'answer':
-      focusIn(
-        row !== undefined && row.questions.length > 0
-          ? { view: 'tasks', task: row.id, tab: 'transcript' }
-          : { view: 'questions' },
-        '.question .answers button',
-      );
-      return;
-    default:
-      break;
-  }
-  if (task === null || row === undefined) {
-    notify('Choose a task first.', 'bad');
-    return;
-  }
-  switch (action) {
-    case 'message':
-      focusIn({ view: 'tasks', task, tab: 'transcript' }, '#message-text');
-      return;
-    case 'stop':
-      if (isActiveTask(row)) open({ kind: 'stop', task });
-      else notify('The task has ended already.', 'bad');
-      return;
-    case 'resume':
-      carryOut(() => actions.act(task, 'resume', null));
-      return;
-    case 'background':
-      carryOut(() => actions.act(task, 'background', null));
-      return;
-    case 'mark':
-      mark(task);
-      return;
-    default:
-      return;
-  }
 }

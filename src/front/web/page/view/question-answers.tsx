@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { FormField } from '../../../../protocol/form.ts';
 import type { InputQuestion, PlanQuestion, ServerQuestion } from '../../../../protocol/question.ts';
 import type { AnswerQuestionBody } from '../../wire.ts';
+import { toTextAnswer } from '../model/answer-text.ts';
 
 /** Sends an answer. It resolves to whether the answer was accepted. */
 export type SendAnswer = (body: Omit<AnswerQuestionBody, 'client'>) => Promise<boolean>;
@@ -34,7 +35,7 @@ export function TextAnswer({ question, answer }: AnswerProps<InputQuestion>) {
         class="answer-row"
         onSubmit={(event) => {
           event.preventDefault();
-          if (text.trim() !== '') void answer({ answer: text });
+          if (text.trim() !== '') void answer({ answer: toTextAnswer(text) });
         }}
       >
         <label class="unread" for={`${id}-text`}>

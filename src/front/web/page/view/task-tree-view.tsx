@@ -221,7 +221,9 @@ function TreeItem({ line, hit, isShown, hasTabStop, takesFocus, ...on }: TreeIte
       )}
       <StatusIcon look={look} />
       <span class="name">
-        <span class="title">{row.title === '' ? row.id : row.title}</span>
+        <span class="title" title={row.title}>
+          {row.title === '' ? row.id : row.title}
+        </span>
         <span class="second">
           {hit === null || hit.where === 'id' || hit.where === 'title' ? (
             <>

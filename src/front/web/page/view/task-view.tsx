@@ -7,7 +7,7 @@ import { describeActivity, findStatusLook, isActiveTask } from '../model/status-
 import { ChangesView } from './changes-view.tsx';
 import { StatusIcon } from './icons.tsx';
 import { MessageBox } from './message-box.tsx';
-import { useAction, usePage } from './page-context.ts';
+import { useAction, usePage, useSlowValue } from './page-context.ts';
 import { QuestionCard } from './question-card.tsx';
 import { ReceiptView } from './receipt-view.tsx';
 import { TimelineView } from './timeline-view.tsx';
@@ -63,8 +63,9 @@ export function TaskView({ id, tab }: { readonly id: string; readonly tab: TaskT
 
 function TabContent({ row, tab }: { readonly row: TaskRow; readonly tab: TaskTab }) {
   const { id } = row;
-  // The data of these views follows the task: it is loaded again when the task has got further.
-  const progress = `${row.status} ${row.turns} ${row.calls}`;
+  const { store } = usePage();
+  // The data of these views follows the tree: it is loaded again when a task of it has got further.
+  const progress = useSlowValue(describeProgress(store.tasks, row), RELOAD_MS);
   switch (tab) {
     case 'transcript':
       return <TranscriptView key={id} id={id} />;
@@ -79,6 +80,21 @@ function TabContent({ row, tab }: { readonly row: TaskRow; readonly tab: TaskTab
     default:
       return tab satisfies never;
   }
+}
+
+/** The least time between two loads of the data of a view, in milliseconds. */
+const RELOAD_MS = 2_000;
+
+/** Describes how far the tree of a task has got, by a text that changes with it. */
+function describeProgress(tasks: ReadonlyMap<string, TaskRow>, { root, status }: TaskRow): string {
+  let [count, ended, steps] = [0, 0, 0];
+  for (const row of tasks.values()) {
+    if (row.root !== root) continue;
+    count += 1;
+    steps += row.turns + (row.calls ?? 0);
+    if (!isActiveTask(row)) ended += 1;
+  }
+  return `${status} ${count} ${ended} ${steps}`;
 }
 
 function TaskHeader({ row }: { readonly row: TaskRow }) {

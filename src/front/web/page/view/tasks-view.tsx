@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { formatCount } from '../../../../report/cost-text.ts';
 import { plural } from '../../../../base/text.ts';
 import type { SearchHit } from '../../wire.ts';
-import { failureText, type PageDataSource } from '../data/page-source.ts';
+import { describeThrown, type PageDataSource } from '../data/page-source.ts';
 import type { TaskTab } from '../model/page-route.ts';
 import { TREE_FILTERS, type TreeFilter } from '../model/task-tree.ts';
 import { usePage } from './page-context.ts';
@@ -99,7 +99,7 @@ async function searchTexts(source: PageDataSource, text: string): Promise<FoundT
     const { hits, note } = await source.search(text);
     return { hits: new Map(hits.map((hit) => [hit.id, hit])), note };
   } catch (thrown) {
-    return { hits: NO_HITS, note: failureText(thrown) };
+    return { hits: NO_HITS, note: describeThrown(thrown) };
   }
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { plural } from '../../../../base/text.ts';
 import { formatLocalMinute } from '../../../../base/local-time.ts';
-import type { PageConnection } from '../data/page-store.ts';
+import type { ConnectionState } from '../data/page-store.ts';
 import { MusterSign } from './icons.tsx';
 import { usePage } from './page-context.ts';
 import { chooseColorScheme, COLOR_SCHEMES, readColorScheme } from './saved-choices.ts';
@@ -41,7 +41,9 @@ export function TopBar() {
       </nav>
       <span class="space" />
       {isReadOnly ? (
-        <span class="connection">Exported run{exportedAt()}, read only</span>
+        <span class="connection">
+          Exported {formatLocalMinute(store.source.exportedAt ?? 0)}, read only
+        </span>
       ) : (
         <Connection state={store.connection} />
       )}
@@ -57,12 +59,6 @@ export function TopBar() {
       </button>
     </header>
   );
-}
-
-function exportedAt(): string {
-  const run: unknown = Reflect.get(globalThis, 'musterRun');
-  const at = typeof run === 'object' && run !== null ? Reflect.get(run, 'exportedAt') : undefined;
-  return typeof at === 'number' ? ` of ${formatLocalMinute(at)}` : '';
 }
 
 interface NavButtonProps {
@@ -92,7 +88,7 @@ function NavButton({ name, count = 0, isCurrent, onClick }: NavButtonProps) {
   );
 }
 
-function Connection({ state }: { readonly state: PageConnection }) {
+function Connection({ state }: { readonly state: ConnectionState }) {
   switch (state.kind) {
     case 'open':
       return (

@@ -40,7 +40,7 @@ interface VirtualListProps {
 }
 
 /** The number of items that are drawn beyond the visible ones at each end. */
-const OVERSCAN = 8;
+const OVERSCAN = 4;
 /** The distance from the end, in pixels, that still counts as the end. */
 const END_DISTANCE = 40;
 
@@ -97,7 +97,7 @@ export function VirtualList(props: VirtualListProps) {
           <div
             key={item.key}
             role="presentation"
-            class="item"
+            class={isMeasured ? 'item' : 'item fixed'}
             data-index={item.index}
             ref={(element) => {
               if (isMeasured && element !== null) list.measureElement(element);
