@@ -3,8 +3,10 @@ import { dirname, join } from 'node:path';
 import { rolldown, type CodeSplittingGroup, type OutputChunk } from 'rolldown';
 import { builtinModulePlugin } from './builtin-modules.ts';
 import type { DescribedProject } from './bundled-packages.ts';
+import { globalFetchPlugin } from './global-fetch.ts';
 import { lateEmojiPatternPlugin } from './late-emoji-pattern.ts';
-import { unusedStreamsPlugin } from './unused-streams.ts';
+import { separateEntriesPlugin } from './separate-entries.ts';
+import { unusedFramesPlugin, unusedStreamsPlugin } from './unused-streams.ts';
 
 /** The root directory of the project. */
 export const root = dirname(import.meta.dirname);
@@ -35,6 +37,15 @@ const READER_ENTRIES = { events: 'src/events.ts' };
 
 /** The program of the process of an isolated task, which shares no file with the rest for the same reason. */
 const PROCESS_ENTRIES = { 'task-process': 'src/engine/process/main.ts' };
+
+/**
+ * The libraries with which credentials of clouds are found. They mix two kinds of modules, and bundled with the program
+ * they would wrap what all files share in functions.
+ */
+const LIBRARY_ENTRIES = {
+  'aws-library': 'src/keys/clouds/aws-library.ts',
+  'google-library': 'src/keys/clouds/google-library.ts',
+};
 
 /** The lowest Node that package.json promises: newer syntax, such as `using`, is compiled down to it. */
 const LOWEST_NODE = `node${manifest.engines.node.replace('>=', '')}`;
@@ -84,9 +95,8 @@ const CHUNKS: CodeSplittingGroup[] = [
 /** Bundles the entries. Writes nothing; the output says which modules each chunk contains. */
 export async function bundle(): Promise<readonly OutputChunk[]> {
   const program = await bundleEntries(ENTRIES, CHUNKS);
-  const others = [READER_ENTRIES, WORKER_ENTRIES, PROCESS_ENTRIES].map((entries) =>
-    bundleEntries(entries, []),
-  );
+  const apart = [READER_ENTRIES, WORKER_ENTRIES, PROCESS_ENTRIES, LIBRARY_ENTRIES];
+  const others = apart.map((entries) => bundleEntries(entries, []));
   return [...program, ...(await Promise.all(others)).flat()];
 }
 
@@ -99,7 +109,14 @@ async function bundleEntries(
     input,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [builtinModulePlugin(), lateEmojiPatternPlugin(), unusedStreamsPlugin()],
+    plugins: [
+      builtinModulePlugin(),
+      globalFetchPlugin(),
+      lateEmojiPatternPlugin(),
+      separateEntriesPlugin(LIBRARY_ENTRIES),
+      unusedStreamsPlugin(),
+      unusedFramesPlugin(),
+    ],
     tsconfig: false,
     transform: {
       target: LOWEST_NODE,

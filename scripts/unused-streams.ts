@@ -8,6 +8,36 @@ const CODE = `export class EventSourceParserStream {
   }
 }`;
 
+const FRAMES_MODULE = '\0unused-frames';
+/** The decoder of AWS's frames, for the package of Bedrock. src/model/adapters/bedrock/event-frames.ts reads them. */
+const FRAMES_CODE = `const fail = () => {
+  throw new Error('Answers are read by Muster, not by the provider packages (scripts/unused-streams.ts)');
+};
+export class EventStreamCodec {
+  constructor() {
+    fail();
+  }
+}
+export const toUtf8 = fail, fromUtf8 = fail;`;
+
+/** Leaves out of the bundle the decoder of AWS's frames, which the package of Bedrock would use to read an answer. */
+export function unusedFramesPlugin(): Plugin {
+  return {
+    name: 'unused-frames',
+    resolveId: {
+      filter: { id: /^@smithy\/(?:eventstream-codec|util-utf8)$/ },
+      handler: (_, importer) =>
+        importer?.includes('amazon-bedrock') === true
+          ? { id: FRAMES_MODULE, moduleSideEffects: false }
+          : null,
+    },
+    load: {
+      filter: { id: new RegExp(`^${FRAMES_MODULE}$`) },
+      handler: () => ({ code: FRAMES_CODE, moduleType: 'js' }),
+    },
+  };
+}
+
 /**
  * Leaves out of the bundle the stream with which the provider packages would read the events of an answer:
  * Muster reads answers itself (docs/decisions/0019).

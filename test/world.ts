@@ -95,7 +95,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   ],
   /** The attacks that play through the engine, the built program and the sandbox, large pages, and keys in a real keychain. */
   hostile: [
-    'test/hostile/{hostile,effects,program,pages,keychain,sandbox}.test.ts',
+    'test/hostile/{hostile,effects,program,pages,keychain,sandbox,clouds}.test.ts',
     'test/sys/sandbox/{escapes,git-escapes}.test.ts',
     'test/e2e/hostile-results.test.ts',
     'test/engine/process/{confined,faults}.test.ts',

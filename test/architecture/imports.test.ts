@@ -284,13 +284,17 @@ describe('imports', () => {
 
   it('load heavy packages only when they are used', () => {
     const heavy = new Set([
+      '@ai-sdk/amazon-bedrock',
       '@ai-sdk/anthropic',
       '@ai-sdk/google',
       '@ai-sdk/openai',
       '@ai-sdk/openai-compatible',
+      '@aws-sdk/credential-providers',
       '@cfworker/json-schema',
       '@earendil-works/pi-tui',
       '@modelcontextprotocol/client',
+      'aws4fetch',
+      'google-auth-library',
       'highlight.js',
       'hono',
       'ipaddr.js',

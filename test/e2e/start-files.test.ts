@@ -102,6 +102,34 @@ it('a run loads the code of slash commands only if one is typed', () => {
   expect(loadedFilesWith({}, [...RUN_PROMPT, '/find'], files).filter(isOfCommands)).toEqual(code);
 });
 
+it('a run loads the code of the clouds only if one of their models is asked', () => {
+  const isOfClouds = (name: string) =>
+    /^(?:aws|google|azure|azure-cli|cloud-key|bedrock-anthropic|vertex-anthropic|converse-protocol|sign-request|event-frames)$/.test(
+      name,
+    );
+  const run = [...RUN_PROMPT, 'where is the parser?'];
+  expect(loadedFiles(...run).filter(isOfClouds)).toEqual([]);
+  const configured = { CLAUDE_CODE_USE_BEDROCK: '1', AWS_REGION: 'us-east-1' };
+  expect(loadedFilesWith(configured, run).filter(isOfClouds)).toEqual([]);
+  const asked = { ...configured, AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'x' };
+  const base = { ...asked, ANTHROPIC_BEDROCK_BASE_URL: 'http://127.0.0.1:9' };
+  const model = [
+    '--model',
+    'bedrock/us.anthropic.claude-sonnet-5',
+    '-p',
+    'hi',
+    '--max-seconds',
+    '2',
+  ];
+  expect(loadedFilesWith(base, model).filter(isOfClouds)).toEqual([
+    'aws',
+    'bedrock-anthropic',
+    'cloud-key',
+    'event-frames',
+    'sign-request',
+  ]);
+});
+
 it('a run loads what the tool Board does only if it is called', () => {
   const run = [...RUN_PROMPT, 'where is the parser?'];
   expect(loadedFiles(...run).filter((name) => name === 'board-calls')).toEqual([]);

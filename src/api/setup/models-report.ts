@@ -25,6 +25,8 @@ export interface ProviderReport {
   /** The reason why the API key cannot be sent, or null. Does not contain the key. */
   readonly keyProblem: string | null;
   readonly tiers: Readonly<Record<string, string>>;
+  /** The source of the credentials of a cloud. Default: the provider is no cloud. */
+  readonly credentials?: string;
 }
 
 /**
@@ -115,7 +117,9 @@ function reportTier(tier: Tier, setup: ModelSetup): ChoiceReport {
 
 function reportProvider(provider: ConfiguredProvider): ProviderReport {
   const { name, protocol, baseUrl, source, missingKey = null, keyProblem = null, tiers } = provider;
-  return { name, protocol, baseUrl, source, missingKey, keyProblem, tiers };
+  const { cloud, keyFrom } = provider;
+  const credentials = cloud === undefined ? {} : { credentials: keyFrom ?? 'none' };
+  return { name, protocol, baseUrl, source, missingKey, keyProblem, tiers, ...credentials };
 }
 
 function reportChoice(wish: string, setup: ModelSetup): ChoiceReport {

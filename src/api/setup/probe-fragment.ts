@@ -55,7 +55,8 @@ function chooseSettings(
   const key = keyVariable ?? (isFromVariables && isLearned ? provider.keyFrom : undefined);
   return {
     ...((isMoved || (isComplete && !isUsual)) && { baseUrl: `${learned.baseUrl}${query}` }),
-    ...(isComplete && !isPreset(name) && { kind: KINDS[provider.protocol] }),
+    ...(isComplete &&
+      !isPreset(name) && { kind: provider.cloud?.kind ?? KINDS[provider.protocol] }),
     ...(key !== undefined && key !== configured?.apiKeyEnv && { apiKeyEnv: key }),
     ...(learned.omit.length > 0 && { omit }),
   };

@@ -1,10 +1,5 @@
 import { join } from 'node:path';
-import {
-  fromHttp,
-  fromIni,
-  fromInstanceMetadata,
-  fromTokenFile,
-} from '@aws-sdk/credential-providers';
+import { fromHttp, fromIni, fromInstanceMetadata, fromTokenFile } from './aws-library.ts';
 import { KeyUnavailableError } from '../../protocol/api-key.ts';
 import { formatAwsKey } from '../../protocol/aws-key.ts';
 import {

@@ -8,7 +8,7 @@ import {
   PluggableAuthClient,
   UserRefreshClient,
   type AuthClient,
-} from 'google-auth-library';
+} from './google-library.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { KeyUnavailableError } from '../../protocol/api-key.ts';
@@ -128,9 +128,20 @@ function createClient(json: JsonObject, fetchImplementation: typeof globalThis.f
 function createWorkloadClient(json: JsonObject, options: object): AuthClient {
   const source = json['credential_source'];
   const names = isJsonObject(source) ? Object.keys(source) : [];
-  if (names.includes('environment_id')) return new AwsClient(options as AwsOptions);
-  if (names.includes('executable')) return new PluggableAuthClient(options as PluggableOptions);
-  return new IdentityPoolClient(options as PoolOptions);
+  if (names.includes('environment_id')) return shareTransport(new AwsClient(options as AwsOptions));
+  if (names.includes('executable')) {
+    return shareTransport(new PluggableAuthClient(options as PluggableOptions));
+  }
+  return shareTransport(new IdentityPoolClient(options as PoolOptions));
+}
+
+/** Lets the exchange of a token use the client of the rest: the library gives it another one, which knows no proxy. */
+function shareTransport(client: AuthClient): AuthClient {
+  const exchange: unknown = Reflect.get(client, 'stsCredential');
+  const hasTransport =
+    typeof exchange === 'object' && exchange !== null && 'transporter' in exchange;
+  if (hasTransport) Reflect.set(exchange, 'transporter', client.transporter);
+  return client;
 }
 
 async function readCredentials(path: string): Promise<JsonObject> {

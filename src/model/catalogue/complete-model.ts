@@ -1,5 +1,6 @@
 import type { ListedModel } from '../../protocol/listed-model.ts';
 import type { ModelPrice, TokenPrices } from '../../protocol/model.ts';
+import { routeModel } from '../providers/cloud-route.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 import type { ModelOverride } from '../settings/model-settings.ts';
 import { findKnownAttachments } from './attachment-rules.ts';
@@ -14,7 +15,7 @@ export async function completeModel(
   model: ListedModel,
   override: ModelOverride = {},
 ): Promise<ListedModel> {
-  const known = await loadModelDetails(provider, model.id);
+  const known = await loadModelDetails(routeModel(provider, model.id), model.id);
   const attachments = findKnownAttachments(model.id);
   const accepts = (kind: 'image' | 'pdf', listed: boolean | null): boolean | null =>
     override.attachments?.includes(kind) ?? listed ?? attachments?.includes(kind) ?? null;

@@ -4,9 +4,11 @@ import type { Usage } from '../../protocol/model.ts';
 import type { LearnedSettings } from '../adapters/adapter.ts';
 import { completeModel } from '../catalogue/complete-model.ts';
 import type { ListOutcome } from '../listing/request-models.ts';
+import { routeModel } from '../providers/cloud-route.ts';
 import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 import { isPreset, PRESETS } from '../settings/presets.ts';
 import { checkAbilities } from './check-abilities.ts';
+import { checkCredentials } from './check-credentials.ts';
 import { judgeModels } from './choose-model.ts';
 import { describeFailure, failureText, hasNoEndpoint } from './describe-failure.ts';
 import { PROTOCOL_TITLES, SHORT_ANSWER } from './judge-answer.ts';
@@ -80,7 +82,7 @@ export async function probeProvider(target: ProbeTarget, deps: ProbeDeps): Promi
   };
   const address = await reachServer(first, deps);
   log.add(address);
-  const key = describeKey(first);
+  const key = await checkCredentials(first, describeKey(first), deps.keys);
   log.add(key);
   if (address.status === 'fail' || key.status === 'fail') return report(first);
   const step = judgeModels(await listModels(target, deps), target.model, first);
@@ -97,15 +99,24 @@ export async function probeProvider(target: ProbeTarget, deps: ProbeDeps): Promi
     log.add(warn('protocol', 'not tested: no request was sent', null));
     return report(first, asked);
   }
-  const client = await findProtocol(log, target.candidates, step.id);
+  const candidates = routeAll(target.candidates, step.id);
+  const client = await findProtocol(log, candidates, step.id);
   if (client === null) return report(first, asked);
   if (log.answers.at(-1)?.end.type === 'failed') return report(client.provider, asked);
   const model = await completeModel(client.provider, step.listed ?? unknownModel(step.id));
-  const seesImages = await checkAbilities(log, client, model, target.candidates);
+  const seesImages = await checkAbilities(log, client, model, candidates);
   return report(client.provider, {
     ...asked,
     findings: { learned: client.learned, model, seesImages },
   });
+}
+
+/** Returns the candidates as they are for a model, since a cloud serves the models of each vendor in another protocol. */
+function routeAll(
+  [first, ...others]: ProbeTarget['candidates'],
+  modelId: string,
+): ProbeTarget['candidates'] {
+  return [routeModel(first, modelId), ...others.map((each) => routeModel(each, modelId))];
 }
 
 /** Asks for the list of models in the first protocol that has one. */

@@ -38,6 +38,10 @@ const KEY_PATTERNS: readonly string[] = [
   'xox[a-z]-[A-Za-z0-9-]{10,}',
   'xapp-[0-9]-[A-Za-z0-9-]{20,}',
   'AIza[A-Za-z0-9_-]{35}',
+  // Access tokens of Google, and keys of Amazon Bedrock.
+  'ya29\\.[A-Za-z0-9_-]{30,}',
+  'ABSK[A-Za-z0-9+/]{80,}={0,2}',
+  'bedrock-api-key-[A-Za-z0-9+/]{40,}={0,2}',
   'npm_[A-Za-z0-9]{36}(?![A-Za-z0-9_-])',
   'hf_[A-Za-z0-9]{34,}',
   // Groq, xAI.
@@ -62,7 +66,7 @@ const PEM_KEY = `${PEM_MARK('BEGIN')}(?:${PEM_BODY}${PEM_MARK('END')}|${PEM_OPEN
  * alternatives include more of the key, because words such as `task-` end with its prefix.
  */
 const HINT =
-  /sk-[A-Za-z0-9_-]{20}|A[KS]IA|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|AIza|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{34}|gsk_[A-Za-z0-9]{40}|xai-[A-Za-z0-9]{60}|[sr]k_(?:live|test)_|earer eyJ|PRIVATE KEY/;
+  /sk-[A-Za-z0-9_-]{20}|A[KS]IA|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|AIza|ya29\.|ABSK|bedrock-api-key-|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{34}|gsk_[A-Za-z0-9]{40}|xai-[A-Za-z0-9]{60}|[sr]k_(?:live|test)_|earer eyJ|PRIVATE KEY/;
 
 /**
  * Lists the secrets in all encodings, the longest first, so that a secret that is part of another one leaves no rest of

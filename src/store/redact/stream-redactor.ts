@@ -6,7 +6,7 @@ const MAX_KEY_LENGTH = 4_096;
 
 /** The beginnings of keys with a well-known form. */
 const KEY_STARTS =
-  'sk- AKIA ASIA ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xox xapp- AIza npm_ hf_ gsk_ xai- sk_ rk_ eyJ'.split(
+  'sk- AKIA ASIA ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xox xapp- AIza ya29. ABSK bedrock-api-key- npm_ hf_ gsk_ xai- sk_ rk_ eyJ'.split(
     ' ',
   );
 const BEARERS = ['Bearer eyJ', 'bearer eyJ'];
@@ -15,7 +15,7 @@ const PEM_START = '-----BEGIN ';
 const OPEN_PEM = /^-----BEGIN [A-Z0-9 ]{0,52}(?:-{0,4}$|PRIVATE KEY-----)/;
 const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
 /** Matches the last word of a text, which may be the beginning of a key. */
-const OPEN_TOKEN = /(?:[Bb]earer )?[A-Za-z0-9_.-]*$/;
+const OPEN_TOKEN = /(?:[Bb]earer )?[A-Za-z0-9_.+/=-]*$/;
 
 /** The secrets to replace. Known secrets, and the texts that `replace` gets, have one character for each byte. */
 export interface SecretPatterns {

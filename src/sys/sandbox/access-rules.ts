@@ -52,7 +52,7 @@ const SHOWN_PATHS = ['/run/current-system', '/run/opengl-driver', '/etc/resolv.c
  * Directories in the home directory that commands must not create: whoever can write to them can log in as the user or
  * act in the user's name.
  */
-const CREDENTIAL_DIRECTORIES = ['.ssh', '.gnupg', '.aws', '.azure', '.config/gh'];
+const CREDENTIAL_DIRECTORIES = ['.ssh', '.gnupg', '.aws', '.azure', '.config/gcloud', '.config/gh'];
 const SYSTEM_SECRETS = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-'];
 
 /**

@@ -160,7 +160,7 @@ describe('the credentials of Google', () => {
       audience:
         '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/x',
       subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-      token_url: `${server.url}/v1/token`,
+      token_url: 'https://sts.googleapis.com/v1/token',
       credential_source: { file: write('subject', 'eyJ.subject.token') },
     });
     const { read } = open(server.url, { GOOGLE_APPLICATION_CREDENTIALS: file });

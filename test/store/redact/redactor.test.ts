@@ -27,6 +27,9 @@ describe('createRedactor', () => {
     ['GitHub, fine-grained', `github_pat_${letters(30)}`, '[redacted by Muster]'],
     ['Slack', 'xoxb-1234567890-abc', '[redacted by Muster]'],
     ['Google', `AIza${letters(35)}`, '[redacted by Muster]'],
+    ['an access token of Google', `ya29.${letters(40)}`, '[redacted by Muster]'],
+    ['Bedrock', `ABSK${letters(60)}+/${letters(40)}==`, '[redacted by Muster]'],
+    ['Bedrock, for a short time', `bedrock-api-key-${letters(60)}=`, '[redacted by Muster]'],
     ['after an escaped newline', `a\\nsk-ant-${letters(30)}`, 'a\\n[redacted by Muster]'],
     [
       'in a URL',
@@ -113,7 +116,13 @@ describe('createRedactor', () => {
     const part = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 6 }),
       fc.constantFrom('"', '\\', '\n', '\u0007', '\ud83d', '🌍', `sk-${letters(20)}`),
-      fc.constantFrom(`AKIA${'A'.repeat(16)}`, `ghp_${letters(36)}`, `AIza${letters(35)}`),
+      fc.constantFrom(
+        `AKIA${'A'.repeat(16)}`,
+        `ghp_${letters(36)}`,
+        `AIza${letters(35)}`,
+        `ya29.${letters(40)}`,
+        `ABSK${letters(60)}+/${letters(40)}==`,
+      ),
     );
     const text = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));
     const known = fc.array(text, { maxLength: 3 });

@@ -281,6 +281,8 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
       'home/.aws/credentials',
       'home/.netrc',
       'home/.docker/config.json',
+      'home/.azure/msal_token_cache.json',
+      'home/.config/gcloud/application_default_credentials.json',
       'home/.config/gh/hosts.yml',
       'work/.env',
       'work/key.pem',

@@ -41,11 +41,11 @@ function overviewText({ providers, choices, problems }: ModelsReport): string {
     providers.length === 0
       ? 'No provider is configured: run "muster login", set a key such as ANTHROPIC_API_KEY, or add [models.providers.NAME] to the configuration.\n'
       : columns(
-          providers.map(({ name, baseUrl, missingKey, keyProblem, source }) => [
+          providers.map(({ name, baseUrl, missingKey, keyProblem, source, credentials }) => [
             name,
             baseUrl,
             keyProblem ?? (missingKey === null ? 'ready' : `needs a key in ${missingKey}`),
-            `from ${source}`,
+            `from ${source}${credentials === undefined ? '' : `, credentials: ${credentials}`}`,
           ]),
         );
   const chosen = columns(

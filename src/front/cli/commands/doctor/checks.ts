@@ -248,10 +248,11 @@ function modelChecks({ providers, choices, problems }: ModelsReport): readonly C
 }
 
 function providerCheck(provider: ModelsReport['providers'][number]): Check {
-  const { name, baseUrl, source, missingKey, keyProblem } = provider;
+  const { name, baseUrl, source, missingKey, keyProblem, credentials } = provider;
   if (keyProblem !== null) return warn('provider', `${name}: ${keyProblem}`, null);
   if (missingKey === null) {
-    return ok('provider', `${name} at ${baseUrl}, from ${source}`);
+    const found = credentials === undefined ? '' : `, credentials: ${credentials}`;
+    return ok('provider', `${name} at ${baseUrl}, from ${source}${found}`);
   }
   const remedy = `set ${missingKey}`;
   return warn('provider', `${name} has no key`, remedy);
