@@ -120,7 +120,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
    * The page of `muster web`, in a browser and as its server sends it: hostile text, accessibility, keys, interruptions, answers
    * from everywhere, and very many tasks.
    */
-  web: ['test/e2e/web.test.ts', 'test/web/world/*.test.ts'],
+  web: ['test/e2e/web-page.test.ts', 'test/web/world/*.test.ts'],
   /** Every point of the terminal UI, on the built program in tmux. */
   terminal: ['test/terminal/*.test.ts', 'test/e2e/tui-*.test.ts'],
 };

@@ -1,154 +1,176 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import {
-  answerPath,
-  API_PATHS,
-  type CompareReply,
-  type Overview,
-} from '../../src/front/web/wire.ts';
-import { getJson, post, send } from '../front/web/client.ts';
-import { waitUntilPasses } from '../wait-until-passes.ts';
-import { clean, delegate, delegating, listed, statuses, tasks } from './tasks.ts';
-import { Follower, killServer, startWebServer } from './web-server.ts';
-import { bash, callsInTurn, openWorld } from './world.ts';
+import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
+import { envelopeOf, eventsOf } from './muster.ts';
+import { callsInTurn, lastResults, openWorld } from './world.ts';
 
-const CHILDREN = 64;
-/** All children in one answer, most of which wait for their turn. */
-const DELEGATIONS = Array.from({ length: CHILDREN }, (_, at) => delegate(`part ${at + 1}`));
+type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
-describe('the page', () => {
-  it('shows a run of 64 children as the terminal does, also after its server was killed', async () => {
-    await using world = await openWorld({
-      script: delegating(DELEGATIONS, () => ({ text: 'a part is done' })),
-    });
-    let server = await startWebServer(world);
-    const follower = new Follower();
-    await follower.connect(server);
-    const run = world.start(['-p', 'go']);
-    const hasEnded = run.finished.then(() => true);
-    for (let cuts = 0; !(await Promise.race([hasEnded, sleep(250, false)])); cuts += 1) {
-      if (cuts === 3) {
-        await killServer(server);
-        server = await startWebServer(world);
-      }
-      await follower.connect(server);
-    }
-    expect((await run.finished).code).toBe(0);
-    const inTerminal = await listed(world);
-    expect(inTerminal).toHaveLength(CHILDREN + 1);
-    await follower.connect(server);
-    await waitUntilPasses(() => {
-      expect(
-        inTerminal.map(
-          ({ id, parent, agent, status, model, turns, created, ended, paidTokens }) => ({
-            id,
-            parent,
-            agent,
-            status,
-            model,
-            turns,
-            created,
-            ended,
-            paidTokens,
-          }),
-        ),
-      ).toEqual(
-        inTerminal.map(({ id: row }) => {
-          const { id, parent, agent, status, model, turns, created, ended, paidTokens } =
-            follower.rows.get(row) ?? {};
-          return { id, parent, agent, status, model, turns, created, ended, paidTokens };
-        }),
-      );
-    });
-    expect([...follower.rows.values()]).toEqual(
-      expect.arrayContaining([...(await getJson<Overview>(server, API_PATHS.overview)).tasks]),
-    );
-    const root = inTerminal.find(({ parent }) => parent === null)?.id ?? '';
-    const compared = `${API_PATHS.compare}?left=${root}&right=${root}`;
-    const { left } = await getJson<CompareReply>(server, compared);
-    const shown = clean(await tasks(world, 'show', root));
-    const onPage = left.rows.map(({ id, status, turns, calls, tokens, cost }) =>
-      [id, status, turns, calls, tokens, cost].join(' '),
-    );
-    const lines = shown.split('\n').flatMap((line) => {
-      const cells = /^([a-z0-9]{12}) .{19} (\S+) +(\d+) +(\d+) +(\S+) +(\S+) +[\d.:]+(?: s)?$/.exec(
-        line,
-      );
-      return cells === null ? [] : [cells.slice(1).join(' ')];
-    });
-    // The terminal shows 50 rows and counts the others.
-    expect(lines).toEqual(onPage.slice(0, 50));
-    expect(onPage).toHaveLength(CHILDREN + 1);
-    follower.stream?.cut();
-    server.running.process.kill('SIGTERM');
-    expect(await server.running.finished).toMatchObject({ code: 143, stderr: '' });
+/** A web server of this machine that counts its connections. */
+async function serveWeb(respond: Respond) {
+  const server = createServer(respond);
+  let connections = 0;
+  server.on('connection', () => (connections += 1));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    port,
+    countConnections: () => connections,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const PAGE = `<!doctype html><title>Release notes</title><body><nav>Home | Blog</nav><main><h1>Version 24</h1>
+<p>${'The release fixes many things. '.repeat(200)}</p><p>The code name is Krypton.</p></main></body>`;
+
+const servePage: Respond = (_, response) => {
+  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+  response.end(PAGE);
+};
+
+const fetchCall = (url: string, more: object = {}) => ({
+  name: 'WebFetch',
+  input: { url, ...more },
+});
+
+const JSON_OUTPUT = ['--output-format', 'json'];
+const ALLOW_LOCALHOST = ['--allow', 'WebFetch(domain:localhost)'];
+
+describe.concurrent('WebFetch', () => {
+  it('returns a page as text under a rule for its host, marked as outside text', async () => {
+    await using web = await serveWeb(servePage);
+    const url = `http://localhost:${web.port}/notes`;
+    await using world = await openWorld({ script: callsInTurn([fetchCall(url)]) });
+    await world.run(['-p', 'go', ...ALLOW_LOCALHOST]);
+    const [result] = lastResults(world.model);
+    expect(result?.isError).toBe(false);
+    expect(result?.text).toMatch(/^\[http:\/\/localhost:\d+\/notes: Release notes\]\n/);
+    expect(result?.text).toContain('# Version 24');
+    expect(result?.text).toContain('The code name is Krypton.');
+    expect(result?.text).not.toContain('Home | Blog');
   });
 
-  it('lets the first of two pages and a terminal answer a question, and tells the others', async () => {
-    await using world = await openWorld({ script: callsInTurn([bash('touch made')]) });
-    const [server, worker] = [await startWebServer(world), await startWebServer(world)];
-    const followers = [new Follower(), new Follower()];
-    for (const follower of followers) await follower.connect(server);
-    // The task works in the process of another server.
-    expect((await post(worker, API_PATHS.start, { prompt: 'go' })).status).toBe(200);
-    await waitUntilPasses(() =>
-      expect(followers.map(({ questions }) => questions.size)).toEqual([1, 1]),
-    );
-    const [asked] = followers[0]?.questions.values() ?? [];
-    const { id = '', task = '' } = asked?.question ?? {};
-    const answer = (client: string) =>
-      post(server, answerPath(task, id), { answer: 'yes', client });
-    const [left, right, terminal] = await Promise.all([
-      answer('left'),
-      answer('right'),
-      tasks(world, 'answer', id, 'yes'),
-    ]);
-    const outcomes = [left.status === 200, right.status === 200, terminal.code === 0];
-    expect(outcomes.filter(Boolean)).toHaveLength(1);
-    const winner = [['left'], ['right'], [null]][outcomes.indexOf(true)]?.[0];
-    const texts = [left.body, right.body, terminal.stderr];
-    for (const [index, text] of texts.entries()) {
-      if (outcomes[index] !== true) expect(text).toMatch(/CONFLICT.*is answered/s);
-    }
-    await waitUntilPasses(() =>
-      expect(followers.map(({ closed }) => closed)).toEqual(
-        [1, 2].map(() => [{ id, task, outcome: 'answered: yes', client: winner }]),
-      ),
-    );
-    await waitUntilPasses(async () => expect(await statuses(world)).toEqual(['completed']));
-    for (const { stream } of followers) stream?.cut();
+  it('lets a small model answer from a large page, and counts that request', async () => {
+    await using web = await serveWeb(servePage);
+    const url = `http://localhost:${web.port}/notes`;
+    const script = (request: RecordedRequest): Answer => {
+      if (request.tools.length === 0) return { text: 'Krypton' };
+      return toolResultRounds(request) === 0
+        ? { toolCalls: [fetchCall(`${url}?key=secret`, { prompt: 'What is the code name?' })] }
+        : { text: 'done' };
+    };
+    await using world = await openWorld({ script });
+    const run = await world.run(['-p', 'go', ...ALLOW_LOCALHOST, '--output-format', 'stream-json']);
+    const [result] = lastResults(world.model);
+    expect(result?.text).toMatch(/\nKrypton$/);
+    expect(result?.text).not.toContain('fixes many things');
+    const asked = world.model.requests.find(({ tools }) => tools.length === 0);
+    expect(asked?.model).toContain('haiku');
+    const ended = eventsOf(run).find(({ type }) => type === 'request.ended');
+    expect(ended).toMatchObject({
+      purpose: `answer from ${url}?…`,
+      failure: null,
+      usage: { output: expect.any(Number) },
+    });
   });
 
-  it('is refused to whoever has not the token of this start', async () => {
-    await using world = await openWorld();
-    const [first, second] = [await startWebServer(world), await startWebServer(world)];
-    const ask = (headers: Record<string, string>, path: string = API_PATHS.overview) =>
-      send(second.origin, { path, headers });
-    const { host } = new URL(second.origin);
-    const { port } = new URL(second.origin);
-    const value = first.cookie.slice(first.cookie.indexOf('='));
-    const refusals = await Promise.all([
-      ask({}),
-      ask({ cookie: first.cookie }),
-      ask({ cookie: `muster-web-${port}${value}` }),
-      ask({}, `/?token=${first.token}`),
-      ask({ cookie: second.cookie, host: `rebound.example:${port}` }),
-      ask({ cookie: second.cookie, origin: 'https://evil.example' }),
-      ask({ cookie: second.cookie, 'sec-fetch-site': 'cross-site' }),
-    ]);
-    expect(refusals.map(({ status }) => status)).toEqual([401, 401, 401, 401, 421, 403, 403]);
-    expect((await ask({ cookie: second.cookie, host })).status).toBe(200);
+  it('returns the page itself if the small model answers nothing', async () => {
+    await using web = await serveWeb(servePage);
+    const url = `http://localhost:${web.port}/notes`;
+    const script = (request: RecordedRequest): Answer => {
+      if (request.tools.length === 0) return { text: ' ' };
+      return toolResultRounds(request) === 0
+        ? { toolCalls: [fetchCall(url, { prompt: 'What is the code name?' })] }
+        : { text: 'done' };
+    };
+    await using world = await openWorld({ script });
+    await world.run(['-p', 'go', ...ALLOW_LOCALHOST]);
+    const [result] = lastResults(world.model);
+    expect(result?.text).toMatch(/\[no answer from the page: .+\. This is the page itself\]/);
+    expect(result?.text).toContain('The code name is Krypton.');
+  });
+
+  it('is refused without a rule, and no connection is made', async () => {
+    await using web = await serveWeb(servePage);
+    const url = `http://localhost:${web.port}/`;
+    await using world = await openWorld({ script: callsInTurn([fetchCall(url)]) });
+    for (const rules of [[], ['--allow', 'WebFetch'], ['--permission-mode', 'autonomous']]) {
+      // oxlint-disable-next-line no-await-in-loop -- one run after another
+      const run = await world.run(['-p', 'go', ...rules, ...JSON_OUTPUT]);
+      expect(envelopeOf(run).data.status).toBe('completed');
+      expect(lastResults(world.model)[0]?.text).toContain(
+        "A user can allow it with --allow 'WebFetch(domain:localhost)'.",
+      );
+    }
+    expect(web.countConnections()).toBe(0);
+  });
+
+  it('names the new address if a page has moved to another host', async () => {
+    await using web = await serveWeb((_, response) => {
+      response.writeHead(302, { location: 'https://example.org/new' }).end();
+    });
+    const url = `http://localhost:${web.port}/`;
+    await using world = await openWorld({ script: callsInTurn([fetchCall(url)]) });
+    await world.run(['-p', 'go', ...ALLOW_LOCALHOST]);
+    expect(lastResults(world.model)[0]?.text).toContain(
+      '[redirected to another host: call WebFetch again with https://example.org/new]',
+    );
+  });
+
+  it('is shared by all children of a tree for a while', async () => {
+    let requests = 0;
+    await using web = await serveWeb((request, response) => {
+      requests += 1;
+      servePage(request, response);
+    });
+    const url = `http://localhost:${web.port}/notes`;
+    const script = (request: RecordedRequest): Answer => {
+      const isChild = !request.tools.some(({ name }) => name === 'AskUser');
+      if (toolResultRounds(request) > 0) return { text: 'done' };
+      if (isChild) return { toolCalls: [fetchCall(url)] };
+      const task = {
+        name: 'Task',
+        input: { prompt: 'look', description: 'look', subagent_type: 'Explore' },
+      };
+      return { toolCalls: [task, task, task] };
+    };
+    await using world = await openWorld({ script });
+    await world.run(['-p', 'go', ...ALLOW_LOCALHOST]);
+    expect(requests).toBe(1);
   });
 });
 
-it.each([
-  [['--host', '0.0.0.0'], '--host 0.0.0.0: other machines could reach the page'],
-  [['--port', '70000'], '--port 70000: the highest port is 65535'],
-  [['--notify', 'nowhere'], '--notify: this is no address'],
-  [['abcdefgh'], 'which directory? muster web --export DIR abcdefgh'],
-  [['--export', 'x', '--port', '1'], '--port does not go with --export'],
-])('muster web %j is refused', async (args, message) => {
-  await using world = await openWorld();
-  const { code, stderr } = await world.run(['web', ...args]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+describe.concurrent('WebSearch', () => {
+  const searchCall = { name: 'WebSearch', input: { query: 'latest AI papers' } };
+
+  it('is not offered without a service', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'done' }) });
+    await world.run(['-p', 'go'], { env: { MUSTER_WEB_SEARCH: 'off' } });
+    const names = world.model.requests[0]?.tools.map(({ name }) => name);
+    expect(names).toContain('WebFetch');
+    expect(names).not.toContain('WebSearch');
+  });
+
+  it('asks the configured service', async () => {
+    await using web = await serveWeb((_, response) => {
+      response.end(
+        JSON.stringify({
+          results: [{ url: 'https://arxiv.org/abs/1', title: 'A paper', content: 'About agents.' }],
+        }),
+      );
+    });
+    await using world = await openWorld({ script: callsInTurn([searchCall]) });
+    const env = { SEARXNG_URL: `http://localhost:${web.port}` };
+    await world.run(['-p', 'go', '--allow', 'WebSearch'], { env });
+    expect(lastResults(world.model)[0]?.text).toContain(
+      '1. A paper\nhttps://arxiv.org/abs/1\nAbout agents.',
+    );
+  });
 });
