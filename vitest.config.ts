@@ -15,6 +15,8 @@ const ISOLATED = [
   'test/{crash,faults,hostile,package}/**/*.test.ts',
   'test/sys/{files,processes}/**/*.test.ts',
   'test/sys/sandbox/{bubblewrap,escapes,git-escapes}.test.ts',
+  // Work that other tests leave behind in a process keeps searches from being shared.
+  'test/engine/calls/shared-searches.test.ts',
   // It counts the listeners of its process, and other tests leave stores in memory open.
   'test/store/files/exit-cleanup.test.ts',
 ];

@@ -63,8 +63,8 @@ test.each([
     '--yes does not go with muster mcp add; a command that has flags goes after --: muster mcp add x -- npx …',
   ],
   [
-    ['add', 'x', 'npx', 'server', '--port=1'],
-    'unknown flag --port; a command that has flags goes after --: muster mcp add x -- npx …',
+    ['add', 'x', 'npx', 'server', '--listen=1'],
+    'unknown flag --listen; a command that has flags goes after --: muster mcp add x -- npx …',
   ],
   [
     ['add', 'x', 'https://a', '--trust'],
