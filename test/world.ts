@@ -20,7 +20,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/model/adapters/http.test.ts',
     'test/model/adapters/answers/garbled-streams.test.ts',
     'test/model/adapters/request/histories.test.ts',
-    'test/e2e/{call-as-text,doctor-provider,fallback,images,key-servers}.test.ts',
+    'test/e2e/{call-as-text,clouds,doctor-provider,fallback,images,key-servers}.test.ts',
     'test/e2e/{login,login-terminal,model-families,models,provider-changes}.test.ts',
     'test/e2e/{providers,rate-limits,structured-results}.test.ts',
   ],
@@ -29,8 +29,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/e2e/{agent-fields,agent-grants,agents-explain,choosing-agents}.test.ts',
     'test/e2e/{completion-offers,context-files,mcp-definitions,memory}.test.ts',
     'test/e2e/{hook-commands,hooks,named-files,plugins,schema,skills,slash-commands}.test.ts',
-    'test/e2e/{sources,templates,trust,unknown-rules}.test.ts',
-    'test/agents/commands/expand.test.ts',
+    'test/e2e/{no-home,sources,templates,trust,unknown-rules}.test.ts',
+    'test/agents/{mutated,commands/expand}.test.ts',
   ],
   /** Tasks of the built program: budgets, questions, summaries, damaged logs, replay, and commands that show tasks. */
   tasks: [
@@ -120,7 +120,11 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
    * The page of `muster web`, in a browser and as its server sends it: hostile text, accessibility, keys, interruptions, answers
    * from everywhere, and very many tasks.
    */
-  web: ['test/e2e/web-page.test.ts', 'test/web/world/*.test.ts'],
+  web: [
+    'test/e2e/web-page.test.ts',
+    'test/front/web/serve-web.test.ts',
+    'test/web/world/*.test.ts',
+  ],
   /** Every point of the terminal UI, on the built program in tmux. */
   terminal: ['test/terminal/*.test.ts', 'test/e2e/tui-*.test.ts'],
 };
