@@ -106,8 +106,9 @@ class ShellPool {
     for (;;) {
       const shell = this.#idle.pop();
       if (shell === undefined) return new PooledShell();
-      // Somebody may have killed it meanwhile.
-      if (shell.isUsable) return shell;
+      // Somebody may have killed it meanwhile, or this process has given up the rights with which the shell was started.
+      if (shell.isUsable && shell.hasCurrentUser) return shell;
+      shell.kill();
     }
   }
 }
@@ -141,20 +142,23 @@ function deferredKill({ timeMs, signal }: PooledProgram): DeferredKill {
 /** A shell that reads commands from its stdin and runs one program at a time. It leads a process group. */
 class PooledShell {
   readonly #child: ChildProcess;
+  readonly #user = currentUser();
   #failure: Error | undefined;
   #onOutput: (text: string) => void = () => {};
   #onError: (text: string) => void = () => {};
   #onFailure: (failure: Error) => void = () => {};
 
   constructor() {
-    this.#child = spawn('/bin/sh', [], {
+    // Without -p, a shell goes back to the real user if the effective one differs.
+    const hasOtherUser = process.getuid?.() !== process.geteuid?.();
+    this.#child = spawn('/bin/sh', hasOtherUser ? ['-p'] : [], {
       env: {},
       cwd: '/',
       stdio: ['pipe', 'pipe', 'pipe', ...stdioWithoutInherited()],
       detached: true,
     });
     const { stdin, stdout, stderr } = this.#child;
-    const unregister = registerForShutdown(async () => this.#kill());
+    const unregister = registerForShutdown(async () => this.kill());
     const fail = (failure: Error): void => {
       unregister();
       this.#failure ??= failure;
@@ -166,6 +170,11 @@ class PooledShell {
     stdin?.on('error', () => {});
     stdout?.setEncoding('utf8').on('data', (text: string) => this.#onOutput(text));
     stderr?.setEncoding('utf8').on('data', (text: string) => this.#onError(text));
+  }
+
+  /** Whether the shell runs as the user and group that this process has now. */
+  get hasCurrentUser(): boolean {
+    return this.#user === currentUser();
   }
 
   /** Whether another program can be run. */
@@ -214,7 +223,7 @@ class PooledShell {
         reason.then((killed): PooledExit => ({ exitCode: null, stderr, killed })),
       ]);
       // The number of the program may belong to another process by now, that of the shell cannot. It dies with the program.
-      if (exit.killed !== undefined) this.#kill();
+      if (exit.killed !== undefined) this.kill();
       return exit;
     } finally {
       this.#onOutput = this.#onError = this.#onFailure = () => {};
@@ -222,8 +231,8 @@ class PooledShell {
     }
   }
 
-  /** Kills the shell and its program. */
-  #kill(): void {
+  /** Kills the shell and its program. Does nothing if the shell has ended. */
+  kill(): void {
     const { pid, exitCode, signalCode } = this.#child;
     this.#failure ??= new Error('the shell that runs it was killed');
     if (pid !== undefined && exitCode === null && signalCode === null) sendSignal(-pid, 'SIGKILL');
@@ -238,6 +247,10 @@ class PooledShell {
       else each?.unref();
     }
   }
+}
+
+function currentUser(): string {
+  return `${process.geteuid?.()}:${process.getegid?.()}`;
 }
 
 function readExit(code: number): Pick<PooledExit, 'exitCode' | 'endedBy'> {
