@@ -7,6 +7,7 @@ import {
   actionPath,
   diffPath,
   eventsPath,
+  KEY_HEADER,
   reportPath,
   textPath,
   timelinePath,
@@ -100,6 +101,7 @@ describe('the page', () => {
     ['no cookie', 'GET /api/overview', { cookie: '' }, 401],
     ['an old token', 'GET /?token=old', { cookie: '' }, 401],
     ['another origin', 'GET /api/changes', { origin: 'https://evil.example' }, 403],
+    ['an action with a cookie alone', 'POST /api/start', { [KEY_HEADER]: '' }, 403],
     ['a form', 'POST /api/start', { 'content-type': 'text/plain' }, 415],
     ['a path with another host', 'GET //evil.example/api/overview', {}, 400],
     ['an address of another host', 'GET http://evil.example/api/overview', {}, 400],
@@ -116,7 +118,9 @@ describe('the page', () => {
     const [method = '', path = ''] = line.split(' ');
     const headers = {
       cookie: server.cookie,
-      ...(method === 'POST' ? { origin: server.origin, 'content-type': 'application/json' } : {}),
+      ...(method === 'POST'
+        ? { origin: server.origin, 'content-type': 'application/json', [KEY_HEADER]: server.key }
+        : {}),
       ...changed,
     };
     const refused = await send(server.origin, { method, path, headers, body: body ?? '' });
@@ -368,6 +372,32 @@ describe('a task', () => {
     );
     const { report } = await getJson<TaskReportReply>(server, reportPath(id));
     expect(report).toMatchObject({ id, status: 'completed', prompt: 'go' });
+  });
+
+  it('gets no wider mode than that of the server', async () => {
+    const world = await openPageWorld({ script: () => ({ text: 'done' }) });
+    const session = await world.openSession();
+    const run = session.start({ prompt: 'go', mode: 'acceptEdits' });
+    await run.result;
+    await session.close();
+    const server = await world.serve();
+    const { modes } = await getJson<StartForm>(server, API_PATHS.start);
+    expect(modes).toEqual(['plan', 'default']);
+    const started = await post(server, API_PATHS.start, { prompt: 'go', mode: 'autonomous' });
+    expect([started.status, JSON.parse(started.body).error.message]).toEqual([
+      403,
+      'the mode autonomous allows more than default, the mode of this server. Start the server with: muster web --permission-mode autonomous',
+    ]);
+    expect(server.tasks.state(run.id).spec.rights.mode).toBe('acceptEdits');
+    const continued = await post(server, actionPath(run.id, 'send'), { text: 'more' });
+    expect([continued.status, JSON.parse(continued.body)]).toEqual([
+      200,
+      {
+        text: `task ${run.id} continues in the process of muster web, in the mode default, because the server has no wider one`,
+      },
+    ]);
+    expect(server.tasks.state(run.id).spec.rights.mode).toBe('default');
+    expect((await overviewOf(server)).tasks).toHaveLength(1);
   });
 
   it('is reported, searched and compared', async () => {
