@@ -57,9 +57,9 @@ async function firstQuestion(server: PageServer): Promise<WebQuestion> {
 describe('the page', () => {
   it('is served with its policy, and nothing else of the disk is', async () => {
     const world = await openPageWorld();
-    mkdirSync(join(world.directory, 'page/assets'), { recursive: true });
+    mkdirSync(join(world.directory, 'page'));
     writeFileSync(join(world.directory, 'page/index.html'), '<!doctype html>');
-    writeFileSync(join(world.directory, 'page/assets/app-1.js'), '1');
+    writeFileSync(join(world.directory, 'page/page-1.js'), '1');
     writeFileSync(join(world.directory, 'secret.js'), 'canary');
     const server = await world.serve();
     const { cookie } = server;
@@ -77,19 +77,21 @@ describe('the page', () => {
         'cache-control': 'no-store',
       },
     });
-    expect(await get('/assets/app-1.js')).toMatchObject({
+    expect(await get('/page-1.js')).toMatchObject({
       status: 200,
       headers: { 'content-type': 'text/javascript; charset=utf-8' },
     });
     for (const path of [
       '/../secret.js',
-      '/assets/../../secret.js',
+      '/page/../../secret.js',
       '/%2e%2e/secret.js',
       '/..%2fsecret.js',
-      '/assets/%2e%2e%2f%2e%2e%2fsecret.js',
+      '/page/%2e%2e%2f%2e%2e%2fsecret.js',
       '/secret.js%00.html',
       '/.env',
       '/api/nothing',
+      `/${'a'.repeat(5000)}.js`,
+      `/${'a/'.repeat(2000)}page-1.js`,
     ]) {
       const { status, body } = await get(path);
       expect([path, status, body.includes('canary')]).toEqual([path, 404, false]);
@@ -103,6 +105,8 @@ describe('the page', () => {
     ['another origin', 'GET /api/changes', { origin: 'https://evil.example' }, 403],
     ['an action with a cookie alone', 'POST /api/start', { [KEY_HEADER]: '' }, 403],
     ['a form', 'POST /api/start', { 'content-type': 'text/plain' }, 415],
+    ['an action as a link', 'GET /api/tasks/abcdefghijkl/stop', {}, 405],
+    ['an answer as a link', 'GET /api/questions/abcdefghijkl/abcdefghijklq1/answer', {}, 405],
     ['a path with another host', 'GET //evil.example/api/overview', {}, 400],
     ['an address of another host', 'GET http://evil.example/api/overview', {}, 400],
     ['a body that is no JSON', 'POST /api/start', { body: '{' }, 400],
