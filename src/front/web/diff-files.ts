@@ -114,6 +114,8 @@ function readName(name: string): string {
 }
 
 function withoutSecrets(file: DiffFile): DiffFile {
-  if (!isSecretPath(`/${file.path}`)) return file;
+  // A renamed file holds the lines that it had under its former name.
+  const names = [file.path, file.from ?? file.path];
+  if (!names.some((name) => isSecretPath(`/${name}`))) return file;
   return { ...file, hunks: [], note: 'not shown, because the file may hold secrets' };
 }

@@ -15,12 +15,14 @@ export interface KnockingRequest {
   readonly cookie: string | null;
   readonly authorization: string | null;
   readonly contentType: string | null;
+  /** The header `KEY_HEADER`. */
+  readonly key: string | null;
 }
 
-/** The outcome for a request: it is served, it gets the cookie, or it is refused. */
+/** The outcome for a request: it is served, it gets the cookie and the address with the key, or it is refused. */
 export type Admission =
   | { readonly kind: 'served' }
-  | { readonly kind: 'login'; readonly cookie: string }
+  | { readonly kind: 'login'; readonly cookie: string; readonly location: string }
   | { readonly kind: 'refused'; readonly status: number; readonly message: string };
 
 const SERVED: Admission = { kind: 'served' };
@@ -31,12 +33,14 @@ const SECRET_BYTES = 32;
 /**
  * Decides which requests are served. A request must name this server as its host, because the page of another site can have
  * its own name point at this machine; must come from no page of another site; and must have the token, or the cookie that a
- * browser gets for the token. The token and the cookie are new in each process.
+ * browser gets for the token. A request that changes something must also have the key of the page, unless it has the token:
+ * browsers send cookies to all ports of a host. The token, the cookie and the key are new in each process.
  */
 export class WebGate {
   /** The token for the address that is printed. */
   readonly token = newSecret();
   readonly #cookie = newSecret();
+  readonly #key = newSecret();
   readonly #port: number;
   readonly #hosts: ReadonlySet<string>;
   /** The tokens that can be used once, with the times of `performance.now()` until which they can be used. */
@@ -45,7 +49,7 @@ export class WebGate {
   constructor({ host, port }: HttpAddress) {
     this.#port = port;
     const names = ['127.0.0.1', 'localhost', '[::1]', toUrlHost(host)];
-    this.#hosts = new Set(names.map((name) => `${name}:${port}`));
+    this.#hosts = new Set(names.map((name) => new URL(`http://${name}:${port}`).host));
   }
 
   /** Creates a token that can be used once, within a minute: other users may see the arguments of the program that opens a page. */
@@ -56,11 +60,12 @@ export class WebGate {
   }
 
   admit(request: KnockingRequest): Admission {
-    const { method, host, origin, fetchSite, contentType } = request;
-    if (host === null || !this.#hosts.has(host.toLowerCase())) {
+    const { method, origin, fetchSite, contentType } = request;
+    const host = request.host === null ? null : normalizeHost(request.host);
+    if (host === null || !this.#hosts.has(host)) {
       return refuse(
         421,
-        `this server is not ${host ?? 'without a name'}: use the address that muster web has printed`,
+        `this server is not ${request.host ?? 'without a name'}: use the address that muster web has printed`,
       );
     }
     const isForeign = origin !== null && origin !== `http://${host}`;
@@ -71,10 +76,11 @@ export class WebGate {
         'the request comes from a page of another site: open the address that muster web has printed in a tab of its own',
       );
     }
-    if (method !== 'GET' && method !== 'HEAD' && method !== 'POST')
+    if (method !== 'GET' && method !== 'POST')
       return refuse(405, `this server knows no method ${method}`);
     if (request.path === '/' && request.token !== null) return this.#logIn(request.token);
-    if (!this.#isKnown(request)) {
+    const credential = this.#findCredential(request);
+    if (credential === null) {
       return refuse(
         401,
         'the cookie or the token of this server is missing: open the address that muster web has printed. It is another one after each start',
@@ -82,6 +88,12 @@ export class WebGate {
     }
     if (method !== 'POST') return SERVED;
     if (origin === null) return refuse(403, 'the header Origin is missing');
+    if (credential === 'cookie' && !isSameToken(request.key ?? '', this.#key)) {
+      return refuse(
+        403,
+        'the key of the page is missing or is of an earlier start: open the address that muster web has printed again',
+      );
+    }
     const type = contentType?.split(';')[0]?.trim().toLowerCase();
     return type === 'application/json'
       ? SERVED
@@ -98,6 +110,8 @@ export class WebGate {
     return {
       kind: 'login',
       cookie: `${this.#cookieName}=${this.#cookie}; Path=/; HttpOnly; SameSite=Strict`,
+      // Browsers send the part after the # to no server.
+      location: `/#key=${this.#key}`,
     };
   }
 
@@ -107,11 +121,12 @@ export class WebGate {
     return until !== undefined && performance.now() < until;
   }
 
-  #isKnown({ cookie, authorization }: KnockingRequest): boolean {
+  /** Returns what admits a request; null if nothing does. */
+  #findCredential({ cookie, authorization }: KnockingRequest): 'token' | 'cookie' | null {
     const bearer = /^Bearer ([^\s]+)$/i.exec(authorization ?? '')?.[1];
-    if (bearer !== undefined) return isSameToken(bearer, this.token);
+    if (bearer !== undefined) return isSameToken(bearer, this.token) ? 'token' : null;
     const values = readCookies(cookie ?? '', this.#cookieName);
-    return values.some((value) => isSameToken(value, this.#cookie));
+    return values.some((value) => isSameToken(value, this.#cookie)) ? 'cookie' : null;
   }
 
   /** The name of the cookie. Browsers send cookies to all ports of a host, so that each server needs a name of its own. */
@@ -126,6 +141,11 @@ function readCookies(header: string, name: string): readonly string[] {
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1));
+}
+
+/** Writes the header `Host` as browsers do, which leave out the default port. */
+function normalizeHost(host: string): string {
+  return host.toLowerCase().replace(/:80$/, '');
 }
 
 function newSecret(): string {

@@ -62,6 +62,8 @@ export class Notifier {
       const response = await fetch(target.url, {
         method: 'POST',
         ...(target.kind === 'ntfy' ? createMessage(question) : createEvent(question)),
+        // The error for a redirect would print its path, which may hold a key.
+        redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       await response.body?.cancel();

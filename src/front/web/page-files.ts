@@ -6,13 +6,9 @@ const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-  png: 'image/png',
-  woff2: 'font/woff2',
-  webmanifest: 'application/manifest+json',
 };
 
-const NAME = /^(?:assets\/)?[\w-]+(?:\.[\w-]+)*\.(\w+)$/;
+const NAME = /^[\w-]{1,80}\.(\w{1,8})$/;
 
 /** One file of the page. */
 export interface PageFile {
@@ -23,7 +19,7 @@ export interface PageFile {
 /**
  * Reads a file of the page, which the build has put beside this program. Returns null for a name that the page does not have.
  *
- * @param name relative to the directory of the page, such as `assets/index-1a2b.js`
+ * @param name relative to the directory of the page, such as `page-1a2b.js`
  * @param directory with a slash at its end
  */
 export async function readPageFile(name: string, directory: URL): Promise<PageFile | null> {

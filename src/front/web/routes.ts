@@ -128,12 +128,15 @@ function addActions(app: WebRoutes, actions: TaskActions): void {
     background: (id) => actions.background(id),
   };
   for (const [action, run] of Object.entries(perform)) {
-    app.post(actionPath(':id', action as TaskAction), async (c) => {
+    const path = actionPath(':id', action as TaskAction);
+    app.get(path, refuseGet);
+    app.post(path, async (c) => {
       const id = readTaskId(c);
       const text = readTextField(await readJsonBody(c.req.raw), 'text');
       return jsonResponse(c.req.raw, await run(id, text));
     });
   }
+  app.get(answerPath(':id', ':question'), refuseGet);
   app.post(answerPath(':id', ':question'), async (c) => {
     const id = readTaskId(c);
     const question = c.req.param('question') ?? '';
@@ -158,6 +161,10 @@ function addActions(app: WebRoutes, actions: TaskActions): void {
     const prompt = requireTextField(body, 'prompt');
     return jsonResponse(c.req.raw, await actions.start({ prompt, agent, mode }));
   });
+}
+
+function refuseGet(c: WebContext): Response {
+  return refusal(405, `${c.req.path} changes something, and accepts only POST`);
 }
 
 /** The path of `textPath` as a pattern. */

@@ -12,7 +12,7 @@ import { PAGE_DIRECTORY } from './page-files.ts';
 import { errorResponse, PAGE_HEADERS, refusal } from './responses.ts';
 import { createRoutes, type RequestConnection } from './routes.ts';
 import { TaskActions } from './task-actions.ts';
-import type { WebQuestion } from './wire.ts';
+import { KEY_HEADER, type WebQuestion } from './wire.ts';
 
 export interface ServeWebOptions {
   readonly tasks: Tasks;
@@ -144,17 +144,21 @@ function toKnockingRequest(
   url: string,
 ): KnockingRequest {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const fetchSite = headers['sec-fetch-site'];
+  const readHeader = (name: string): string | null => {
+    const value = headers[name];
+    return typeof value === 'string' ? value : null;
+  };
   return {
     method,
     path: pathname,
     token: searchParams.get('token'),
     host: headers.host ?? null,
     origin: headers.origin ?? null,
-    fetchSite: typeof fetchSite === 'string' ? fetchSite : null,
+    fetchSite: readHeader('sec-fetch-site'),
     cookie: headers.cookie ?? null,
     authorization: headers.authorization ?? null,
     contentType: headers['content-type'] ?? null,
+    key: readHeader(KEY_HEADER),
   };
 }
 
@@ -166,7 +170,7 @@ async function respond(
     case 'refused':
       return refusal(admission.status, admission.message);
     case 'login': {
-      const headers = { location: '/', 'set-cookie': admission.cookie };
+      const headers = { location: admission.location, 'set-cookie': admission.cookie };
       return new Response(null, { status: 303, headers });
     }
     case 'served':

@@ -48,9 +48,11 @@ export class TaskActions {
     const sent = await this.#options.tasks.tell(id, { text });
     if (sent !== null) return { text: sent.text };
     const session = await this.#options.openSession();
-    const items = await this.#gatherItems(session, text, { to: id });
-    await session.resume({ id, ...dropMissing({ prompt: text }), ...items });
-    return { text: `task ${id} continues in the process of muster web` };
+    const mode = this.#limitMode(session, id);
+    const named = dropMissing({ mode });
+    const items = await this.#gatherItems(session, text, { to: id, ...named });
+    await session.resume({ id, ...dropMissing({ prompt: text }), ...named, ...items });
+    return { text: describeContinued(id, mode) };
   }
 
   async background(id: string): Promise<DoneReply> {
@@ -95,7 +97,7 @@ export class TaskActions {
       agents: agents.agents
         .filter(({ unusable }) => unusable === undefined)
         .map(({ name, description }) => ({ name, description })),
-      modes: PERMISSION_MODES,
+      modes: PERMISSION_MODES.filter((each) => !isWider(each, mode)),
       defaultMode: mode,
     };
   }
@@ -107,7 +109,7 @@ export class TaskActions {
   }): Promise<StartReply> {
     const session = await this.#options.openSession();
     const { prompt } = request;
-    const mode = request.mode === null ? null : checkMode(request.mode);
+    const mode = request.mode === null ? null : checkMode(request.mode, session.mode);
     const named = dropMissing({ agent: request.agent, mode });
     const items = await this.#gatherItems(session, prompt, { to: null, ...named });
     return { id: session.start({ prompt, source: 'cli', ...named, ...items }).id };
@@ -119,15 +121,23 @@ export class TaskActions {
       const outcome = await tasks.answer(question, request);
       if (outcome.kind === 'told') return outcome.told.text;
       const session = await openSession();
+      const { top } = outcome;
+      const mode = this.#limitMode(session, top);
       try {
-        await session.resume({ id: outcome.top, answer: { question, ...request } });
-        return `task ${outcome.top} continues in the process of muster web`;
+        const answer = { question, ...request };
+        await session.resume({ id: top, answer, ...dropMissing({ mode }) });
+        return describeContinued(top, mode);
       } catch (thrown) {
         // Another process has taken over the tree. It receives the answer at the next try, unless it already has one.
         const isTaken = thrown instanceof MusterError && thrown.code === 'CONFLICT';
         if (!isTaken || tries === MAX_TRIES) throw thrown;
       }
     }
+  }
+
+  /** Returns the mode of the server for a task whose mode allows more, and null for any other task. */
+  #limitMode({ mode }: Session, id: string): PermissionMode | null {
+    return isWider(this.#options.tasks.state(id).spec.rights.mode, mode) ? mode : null;
   }
 
   /** Reads the files and resources that a message names with `@`, and the slash command that it chooses. */
@@ -153,11 +163,30 @@ export class TaskActions {
   }
 }
 
-function checkMode(name: string): PermissionMode {
+/** Returns the mode with a name. Throws MusterError if there is none, or if it allows more than that of the server. */
+function checkMode(name: string, ofServer: PermissionMode): PermissionMode {
   const mode = PERMISSION_MODES.find((each) => each === name);
-  if (mode !== undefined) return mode;
-  throw new MusterError(
-    'INVALID_PARAM',
-    `there is no mode ${JSON.stringify(name)}: choose ${PERMISSION_MODES.join(', ')}`,
-  );
+  if (mode === undefined) {
+    throw new MusterError(
+      'INVALID_PARAM',
+      `there is no mode ${JSON.stringify(name)}: choose ${PERMISSION_MODES.join(', ')}`,
+    );
+  }
+  if (isWider(mode, ofServer)) {
+    throw new MusterError(
+      'PERMISSION_DENIED',
+      `the mode ${mode} allows more than ${ofServer}, the mode of this server. Start the server with: muster web --permission-mode ${mode}`,
+    );
+  }
+  return mode;
+}
+
+function isWider(mode: PermissionMode, ofServer: PermissionMode): boolean {
+  return PERMISSION_MODES.indexOf(mode) > PERMISSION_MODES.indexOf(ofServer);
+}
+
+/** @param mode the mode of the server, if the task had a wider one */
+function describeContinued(id: string, mode: PermissionMode | null): string {
+  const limited = mode === null ? '' : `, in the mode ${mode}, because the server has no wider one`;
+  return `task ${id} continues in the process of muster web${limited}`;
 }

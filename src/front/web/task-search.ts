@@ -23,13 +23,15 @@ type ReadTasks = Pick<Tasks, 'events'>;
 export class TaskSearch {
   readonly #tasks: ReadTasks;
   readonly #readMs: number;
+  readonly #maxKeptLength: number;
   /** The texts of tasks that have ended, by id and the time of the end. */
   readonly #kept = new Map<string, TaskTexts>();
   #keptLength = 0;
 
-  constructor(tasks: ReadTasks, readMs = READ_MS) {
+  constructor(tasks: ReadTasks, { readMs = READ_MS, maxKeptLength = MAX_KEPT_LENGTH } = {}) {
     this.#tasks = tasks;
     this.#readMs = readMs;
+    this.#maxKeptLength = maxKeptLength;
   }
 
   /** @param rows from new to old */
@@ -38,6 +40,7 @@ export class TaskSearch {
     const hits: SearchHit[] = [];
     if (words === '') return { hits, note: null };
     const wanted = new RegExp(words.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'iu');
+    this.#forgetExcept(new Set(rows.map(toKey)));
     const giveUpAt = performance.now() + this.#readMs;
     let unread = 0;
     for (const row of rows) {
@@ -81,14 +84,31 @@ export class TaskSearch {
   }
 
   #keep(key: string, texts: TaskTexts): void {
+    // Another search may have read the same log meanwhile.
+    this.#forget(key);
     this.#kept.set(key, texts);
-    this.#keptLength += texts.prompt.length + texts.result.length;
-    for (const [oldest, { prompt, result }] of this.#kept) {
-      if (this.#keptLength <= MAX_KEPT_LENGTH) return;
-      this.#kept.delete(oldest);
-      this.#keptLength -= prompt.length + result.length;
+    this.#keptLength += lengthOf(texts);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#keptLength <= this.#maxKeptLength) return;
+      this.#forget(oldest);
     }
   }
+
+  /** Forgets the texts of tasks that were deleted or have continued. */
+  #forgetExcept(keys: ReadonlySet<string>): void {
+    for (const key of this.#kept.keys()) if (!keys.has(key)) this.#forget(key);
+  }
+
+  #forget(key: string): void {
+    const texts = this.#kept.get(key);
+    if (texts === undefined) return;
+    this.#kept.delete(key);
+    this.#keptLength -= lengthOf(texts);
+  }
+}
+
+function lengthOf({ prompt, result }: TaskTexts): number {
+  return prompt.length + result.length;
 }
 
 function toKey({ id, ended }: TaskRow): string {

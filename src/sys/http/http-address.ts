@@ -8,6 +8,8 @@ export interface HttpAddress {
 
 const LOOPBACK = '127.0.0.1';
 const MAX_PORT = 65_535;
+/** The addresses of IPv4 that belong to the machine itself. A name such as `127.example.org` may belong to any machine. */
+const LOOPBACK_IPV4 = /^127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
 const FORM = /^(?:(?:\[(?<six>[0-9a-fA-F:.]+)\]|(?<name>[\w.-]+)):)?(?<digits>\d{1,5})$/;
 
 /**
@@ -29,7 +31,7 @@ export function toUrlHost(host: string): string {
 
 /** Checks whether only programs of this machine reach an address. */
 export function isLoopback({ host }: HttpAddress): boolean {
-  return host.startsWith('127.') || host === '::1' || host === 'localhost';
+  return LOOPBACK_IPV4.test(host) || host === '::1' || host.toLowerCase() === 'localhost';
 }
 
 /** Checks an address without `node:net`, because the command line reads this module at each start of a command. */

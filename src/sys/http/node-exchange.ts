@@ -16,12 +16,15 @@ export function toWebRequest(incoming: IncomingMessage, signal: AbortSignal): Re
   // The address is made of the header `Host`, which the gate checks.
   const url = new URL(incoming.url ?? '/', `http://${headers.host ?? ''}`);
   const hasBody = method !== 'GET' && method !== 'HEAD';
-  return new Request(url, {
+  const request = new Request(url, {
     method,
     headers: list,
     signal,
     ...(hasBody ? { body: Readable.toWeb(incoming), duplex: 'half' } : {}),
   });
+  // The signal of a request does not abort any more once the request was collected, so the connection keeps the request.
+  signal.addEventListener('abort', () => void request, { once: true });
+  return request;
 }
 
 /** Sends a web response as the response of Node. Resolves when it is sent or the client has gone. */

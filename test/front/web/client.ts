@@ -1,12 +1,14 @@
 import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
+import { KEY_HEADER } from '../../../src/front/web/wire.ts';
 
-/** A running server of the page, and the cookie of a browser that has opened it. */
+/** A running server of the page, and the cookie and the key of a browser that has opened it. */
 export interface PageServer {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly token: string;
   readonly cookie: string;
+  readonly key: string;
 }
 
 export interface SentRequest {
@@ -61,8 +63,10 @@ export async function logIn(url: string): Promise<PageServer> {
   const { origin, searchParams, pathname, search } = new URL(url);
   const { status, headers } = await send(origin, { path: `${pathname}${search}` });
   const [cookie = ''] = headers['set-cookie'] ?? [];
-  if (status !== 303 || cookie === '') throw new Error(`no login: ${status}`);
-  return { origin, token: searchParams.get('token') ?? '', cookie: cookie.split(';')[0] ?? '' };
+  const key = /^\/#key=([\w-]+)$/.exec(headers.location ?? '')?.[1];
+  if (status !== 303 || cookie === '' || key === undefined) throw new Error(`no login: ${status}`);
+  const token = searchParams.get('token') ?? '';
+  return { origin, token, cookie: cookie.split(';')[0] ?? '', key };
 }
 
 export async function getJson<T>(server: PageServer, path: string): Promise<T> {
@@ -83,6 +87,7 @@ export function post(server: PageServer, path: string, body: object): Promise<Re
       cookie: server.cookie,
       origin: server.origin,
       'sec-fetch-site': 'same-origin',
+      [KEY_HEADER]: server.key,
       'content-type': 'application/json',
     },
     body: JSON.stringify(body),

@@ -96,11 +96,18 @@ describe('a diff of several files', () => {
     });
   });
 
-  it('shows no lines of a file that may hold secrets', () => {
-    const text = formatDiff([{ path: 'app/.env', before: null, after: file('KEY=canary\n') }], 999);
+  it.each([
+    ['app/.env', null],
+    ['app/.env', 'notes.txt'],
+    ['notes.txt', 'app/.env'],
+  ])('shows no lines of %s, which was %s before', (path, from) => {
+    const before = from === null ? null : file('KEY=old\n');
+    const change = { path, before, after: file('KEY=canary\n') };
+    const text = formatDiff([from === null ? change : { ...change, from }], 999);
     const [shown] = parseDiff(text).files;
     expect(shown).toMatchObject({
-      path: 'app/.env',
+      path,
+      from,
       added: 1,
       hunks: [],
       note: 'not shown, because the file may hold secrets',

@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runInNewContext } from 'node:vm';
@@ -16,9 +24,9 @@ const PAGE = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<script type="module" crossorigin src="/assets/app-1.js"></script>
-<link rel="stylesheet" crossorigin href="/assets/app-1.css">
-</head><body><a href="//x">type="module"</a></body></html>`;
+<link rel="stylesheet" href="./page-1.css">
+<script defer src="./page-1.js"></script>
+</head><body></body></html>`;
 
 it('an export is the page with a tree, its events, reports and changes, and without secrets', async () => {
   const world = await openPageWorld({
@@ -40,9 +48,7 @@ it('an export is the page with a tree, its events, reports and changes, and with
   expect((await run.result).data.status).toBe('completed');
   const other = session.start({ prompt: 'another conversation' });
   await other.result;
-  mkdirSync(join(world.directory, 'page/assets'), { recursive: true });
-  writeFileSync(join(world.directory, 'page/index.html'), PAGE);
-  writeFileSync(join(world.directory, 'page/assets/app-1.js'), '1');
+  writePage(world.directory);
   const directory = join(world.directory, 'out');
   const tasks = world.openTasks();
   const options = {
@@ -55,9 +61,9 @@ it('an export is the page with a tree, its events, reports and changes, and with
   const page = await exportRun(options);
   expect(page).toBe(join(directory, 'index.html'));
   expect(readdirSync(directory, { recursive: true }).toSorted()).toEqual([
-    'assets',
-    'assets/app-1.js',
     'index.html',
+    'page-1.css',
+    'page-1.js',
     'run.js',
   ]);
   expect(statSync(join(directory, 'run.js')).mode & 0o777).toBe(0o600);
@@ -83,12 +89,68 @@ it('an export is the page with a tree, its events, reports and changes, and with
   await expect(exportRun(options)).rejects.toThrow('the directory is not empty; name a new one');
 });
 
-it('an exported page has its own policy and its data, and only relative paths and plain scripts', () => {
+/** Writes the files of a page into a new directory. */
+function writePage(directory: string): void {
+  mkdirSync(join(directory, 'page'));
+  const files = { 'index.html': PAGE, 'page-1.js': '1', 'page-1.css': '' };
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(directory, 'page', name), text);
+  }
+}
+
+/** Runs one task. Returns the options of its export to the directory `out`. */
+async function runOnce() {
+  const world = await openPageWorld({ script: () => ({ text: 'done' }) });
+  const session = await world.openSession();
+  const run = session.start({ prompt: 'go' });
+  await run.result;
+  writePage(world.directory);
+  return {
+    tasks: world.openTasks(),
+    id: run.id,
+    directory: join(world.directory, 'out'),
+    pageDirectory: pathToFileURL(`${world.directory}/page/`),
+    redact: (text: string) => text,
+  };
+}
+
+it('an export that fails leaves nothing that it has written', async () => {
+  const options = await runOnce();
+  const { directory } = options;
+  // The second file of this name cannot be created.
+  writeFileSync(new URL('run.js', options.pageDirectory), '');
+  await expect(exportRun(options)).rejects.toThrow('EEXIST: file already exists');
+  expect(existsSync(directory)).toBe(false);
+  mkdirSync(directory);
+  await expect(exportRun(options)).rejects.toThrow('EEXIST: file already exists');
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+it('an export to a link that leads nowhere is refused', async () => {
+  const options = await runOnce();
+  symlinkSync(`${options.directory}-gone`, options.directory);
+  await expect(exportRun(options)).rejects.toThrow(
+    `--export ${options.directory}: the link leads to a directory that does not exist; name a new one`,
+  );
+  expect(existsSync(`${options.directory}-gone`)).toBe(false);
+});
+
+it('a run with too much data is not exported', async () => {
+  const options = await runOnce();
+  await expect(exportRun({ ...options, maxLength: 1000 })).rejects.toMatchObject({
+    code: 'LIMIT_EXCEEDED',
+    message:
+      'the run has more than 1,000 characters of data, which is the limit of a page. Export one of the tasks below it: muster web --export DIR ID',
+  });
+  expect(existsSync(options.directory)).toBe(false);
+});
+
+it('an exported page has its own policy and its data', () => {
   expect(toExportedPage(PAGE)).toBe(`<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file: data:; font-src 'self' file:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"><script src="run.js"></script>
-<script defer src="./assets/app-1.js"></script>
-<link rel="stylesheet" href="./assets/app-1.css">
-</head><body><a href="//x">type="module"</a></body></html>`);
+<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file: data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"><script src="run.js"></script>
+<link rel="stylesheet" href="./page-1.css">
+<script defer src="./page-1.js"></script>
+</head><body></body></html>`);
 });

@@ -4,11 +4,13 @@ import { WebGate, type Admission, type KnockingRequest } from '../../../src/fron
 const gate = new WebGate({ host: '127.0.0.1', port: 7373 });
 const login = gate.admit(knock({ token: gate.token }));
 const cookie = login.kind === 'login' ? (login.cookie.split(';')[0] ?? '') : '';
+const key = login.kind === 'login' ? login.location.slice('/#key='.length) : '';
 const POST = {
   method: 'POST',
   path: '/api/start',
   origin: 'http://127.0.0.1:7373',
   contentType: 'application/json',
+  key,
 };
 
 function knock(parts: Partial<KnockingRequest>): KnockingRequest {
@@ -22,6 +24,7 @@ function knock(parts: Partial<KnockingRequest>): KnockingRequest {
     cookie: null,
     authorization: null,
     contentType: null,
+    key: null,
     ...parts,
   };
 }
@@ -45,6 +48,7 @@ test.each<[string, Partial<KnockingRequest>, number | string]>([
     { ...POST, contentType: 'application/json; charset=utf-8' },
     'served',
   ],
+  ['an action with the token and no key', { ...POST, authorization: 'TOKEN', key: null }, 'served'],
   ['the address with the token', { cookie: null, token: 'TOKEN' }, 'login'],
   ['a rebound name', { host: 'rebound.example:7373' }, 421],
   ['a rebound name with the token', { host: 'rebound.example:7373', token: 'TOKEN' }, 421],
@@ -61,6 +65,10 @@ test.each<[string, Partial<KnockingRequest>, number | string]>([
   ['a link on another site with the token', { fetchSite: 'cross-site', token: 'TOKEN' }, 403],
   ['an action of another site', { ...POST, origin: 'https://evil.example' }, 403],
   ['an action without an origin', { ...POST, origin: null }, 403],
+  ['an action with a cookie alone', { ...POST, key: null }, 403],
+  ['an action with an empty key', { ...POST, key: '' }, 403],
+  ['an action with another key', { ...POST, key: `${key}A` }, 403],
+  ['an action with the token as its key', { ...POST, key: gate.token }, 403],
   ['an action as a form', { ...POST, contentType: 'application/x-www-form-urlencoded' }, 415],
   ['an action as plain text', { ...POST, contentType: 'text/plain' }, 415],
   ['an action without a type', { ...POST, contentType: null }, 415],
@@ -76,7 +84,8 @@ test.each<[string, Partial<KnockingRequest>, number | string]>([
   ['an empty token', { token: '' }, 401],
   ['a longer token', { token: `${gate.token}A` }, 401],
   ['the token in another path', { cookie: null, path: '/api/overview', token: 'TOKEN' }, 401],
-  ['an action without a cookie', { ...POST, cookie: null }, 401],
+  ['an action with a key alone', { ...POST, cookie: null }, 401],
+  ['the heads of a response', { method: 'HEAD' }, 405],
   ['another method', { method: 'PUT' }, 405],
   ['a question about CORS', { method: 'OPTIONS', origin: 'https://evil.example' }, 403],
 ])('%s', (_name, parts, expected) => {
@@ -89,10 +98,18 @@ test.each<[string, Partial<KnockingRequest>, number | string]>([
   expect(outcome(gate.admit(knock(filled)))).toBe(expected);
 });
 
-test('a server knows neither the token nor the cookie of an earlier one', () => {
+test('a server knows neither the token, nor the cookie, nor the key of an earlier one', () => {
   const next = new WebGate({ host: '127.0.0.1', port: 7373 });
   expect(outcome(next.admit(knock({ token: gate.token })))).toBe(401);
   expect(outcome(next.admit(knock({ cookie })))).toBe(401);
+  const again = next.admit(knock({ token: next.token }));
+  const own = again.kind === 'login' ? (again.cookie.split(';')[0] ?? '') : '';
+  expect(next.admit(knock({ ...POST, cookie: own }))).toEqual({
+    kind: 'refused',
+    status: 403,
+    message:
+      'the key of the page is missing or is of an earlier start: open the address that muster web has printed again',
+  });
 });
 
 test('a ticket can be used once', () => {
@@ -107,6 +124,7 @@ test('the cookie cannot be read by scripts, and is sent to no other site', () =>
     cookie: expect.stringMatching(
       /^muster-web-7373=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
     ),
+    location: expect.stringMatching(/^\/#key=[\w-]{43}$/),
   });
 });
 
@@ -114,4 +132,14 @@ test('a server at another address of this machine has its own name', () => {
   const other = new WebGate({ host: '::1', port: 1 });
   const admission = other.admit(knock({ host: '[::1]:1', token: other.token }));
   expect(outcome(admission)).toBe('login');
+});
+
+test.each([
+  ['127.0.0.1', 80, '127.0.0.1', 'http://127.0.0.1'],
+  ['127.0.0.1', 80, '127.0.0.1:80', 'http://127.0.0.1'],
+  ['::1', 80, '[::1]', 'http://[::1]'],
+  ['LOCALHOST', 7373, 'LocalHost:7373', 'http://localhost:7373'],
+])('a server at %s, port %d, is known as %s to the page at %s', (address, port, host, origin) => {
+  const other = new WebGate({ host: address, port });
+  expect(outcome(other.admit(knock({ host, origin, token: other.token })))).toBe('login');
 });

@@ -7,6 +7,7 @@ import {
   actionPath,
   diffPath,
   eventsPath,
+  KEY_HEADER,
   reportPath,
   textPath,
   timelinePath,
@@ -56,9 +57,9 @@ async function firstQuestion(server: PageServer): Promise<WebQuestion> {
 describe('the page', () => {
   it('is served with its policy, and nothing else of the disk is', async () => {
     const world = await openPageWorld();
-    mkdirSync(join(world.directory, 'page/assets'), { recursive: true });
+    mkdirSync(join(world.directory, 'page'));
     writeFileSync(join(world.directory, 'page/index.html'), '<!doctype html>');
-    writeFileSync(join(world.directory, 'page/assets/app-1.js'), '1');
+    writeFileSync(join(world.directory, 'page/page-1.js'), '1');
     writeFileSync(join(world.directory, 'secret.js'), 'canary');
     const server = await world.serve();
     const { cookie } = server;
@@ -76,19 +77,21 @@ describe('the page', () => {
         'cache-control': 'no-store',
       },
     });
-    expect(await get('/assets/app-1.js')).toMatchObject({
+    expect(await get('/page-1.js')).toMatchObject({
       status: 200,
       headers: { 'content-type': 'text/javascript; charset=utf-8' },
     });
     for (const path of [
       '/../secret.js',
-      '/assets/../../secret.js',
+      '/page/../../secret.js',
       '/%2e%2e/secret.js',
       '/..%2fsecret.js',
-      '/assets/%2e%2e%2f%2e%2e%2fsecret.js',
+      '/page/%2e%2e%2f%2e%2e%2fsecret.js',
       '/secret.js%00.html',
       '/.env',
       '/api/nothing',
+      `/${'a'.repeat(5000)}.js`,
+      `/${'a/'.repeat(2000)}page-1.js`,
     ]) {
       const { status, body } = await get(path);
       expect([path, status, body.includes('canary')]).toEqual([path, 404, false]);
@@ -100,7 +103,10 @@ describe('the page', () => {
     ['no cookie', 'GET /api/overview', { cookie: '' }, 401],
     ['an old token', 'GET /?token=old', { cookie: '' }, 401],
     ['another origin', 'GET /api/changes', { origin: 'https://evil.example' }, 403],
+    ['an action with a cookie alone', 'POST /api/start', { [KEY_HEADER]: '' }, 403],
     ['a form', 'POST /api/start', { 'content-type': 'text/plain' }, 415],
+    ['an action as a link', 'GET /api/tasks/abcdefghijkl/stop', {}, 405],
+    ['an answer as a link', 'GET /api/questions/abcdefghijkl/abcdefghijklq1/answer', {}, 405],
     ['a path with another host', 'GET //evil.example/api/overview', {}, 400],
     ['an address of another host', 'GET http://evil.example/api/overview', {}, 400],
     ['a body that is no JSON', 'POST /api/start', { body: '{' }, 400],
@@ -116,7 +122,9 @@ describe('the page', () => {
     const [method = '', path = ''] = line.split(' ');
     const headers = {
       cookie: server.cookie,
-      ...(method === 'POST' ? { origin: server.origin, 'content-type': 'application/json' } : {}),
+      ...(method === 'POST'
+        ? { origin: server.origin, 'content-type': 'application/json', [KEY_HEADER]: server.key }
+        : {}),
       ...changed,
     };
     const refused = await send(server.origin, { method, path, headers, body: body ?? '' });
@@ -368,6 +376,32 @@ describe('a task', () => {
     );
     const { report } = await getJson<TaskReportReply>(server, reportPath(id));
     expect(report).toMatchObject({ id, status: 'completed', prompt: 'go' });
+  });
+
+  it('gets no wider mode than that of the server', async () => {
+    const world = await openPageWorld({ script: () => ({ text: 'done' }) });
+    const session = await world.openSession();
+    const run = session.start({ prompt: 'go', mode: 'acceptEdits' });
+    await run.result;
+    await session.close();
+    const server = await world.serve();
+    const { modes } = await getJson<StartForm>(server, API_PATHS.start);
+    expect(modes).toEqual(['plan', 'default']);
+    const started = await post(server, API_PATHS.start, { prompt: 'go', mode: 'autonomous' });
+    expect([started.status, JSON.parse(started.body).error.message]).toEqual([
+      403,
+      'the mode autonomous allows more than default, the mode of this server. Start the server with: muster web --permission-mode autonomous',
+    ]);
+    expect(server.tasks.state(run.id).spec.rights.mode).toBe('acceptEdits');
+    const continued = await post(server, actionPath(run.id, 'send'), { text: 'more' });
+    expect([continued.status, JSON.parse(continued.body)]).toEqual([
+      200,
+      {
+        text: `task ${run.id} continues in the process of muster web, in the mode default, because the server has no wider one`,
+      },
+    ]);
+    expect(server.tasks.state(run.id).spec.rights.mode).toBe('default');
+    expect((await overviewOf(server)).tasks).toHaveLength(1);
   });
 
   it('is reported, searched and compared', async () => {

@@ -57,10 +57,33 @@ it('reads the log of a task that has ended once, and that of a task at work each
   expect(tasks.reads).toEqual(['a', 'b', 'b']);
 });
 
+it('keeps what it has room for, and nothing of tasks that are gone', async () => {
+  const [prompt, result] = ['x'.repeat(10), ''];
+  const tasks = logs({ a: { prompt, result }, b: { prompt, result }, c: { prompt, result } });
+  const search = new TaskSearch(tasks, { maxKeptLength: 20 });
+  const find = async (ids: string): Promise<readonly string[]> => {
+    tasks.reads.length = 0;
+    await search.find(
+      'y',
+      Array.from(ids, (id) => row(id, '')),
+      signal,
+    );
+    return [...tasks.reads];
+  };
+  await Promise.all([find('a'), find('a'), find('a')]);
+  expect(await find('ab')).toEqual(['b']);
+  expect(await find('ab')).toEqual([]);
+  expect(await find('b')).toEqual([]);
+  expect(await find('ab')).toEqual(['a']);
+  expect(await find('abc')).toEqual(['c']);
+  // The oldest one had to go.
+  expect(await find('abc')).toEqual(['b']);
+});
+
 it('says how many tasks it had no time to read, and reads on at the next search', async () => {
   const tasks = logs({ a: { prompt: 'x', result: '' } });
   const rows = [row('a', '')];
-  expect(await new TaskSearch(tasks, -1).find('x', rows, signal)).toEqual({
+  expect(await new TaskSearch(tasks, { readMs: -1 }).find('x', rows, signal)).toEqual({
     hits: [],
     note: 'the texts of 1 task were not searched yet; search again',
   });

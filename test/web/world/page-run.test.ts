@@ -23,8 +23,11 @@ afterAll(async () => {
 });
 
 /** Starts `muster web` in a world. Resolves to the address with the token. */
-async function serve(world: World): Promise<{ readonly url: string; readonly running: Running }> {
-  const running = startMuster(world.sandbox, ['web', '--port', '0', '--no-browser'], {
+async function serve(
+  world: World,
+  flags: readonly string[] = [],
+): Promise<{ readonly url: string; readonly running: Running }> {
+  const running = startMuster(world.sandbox, ['web', '--port', '0', '--no-browser', ...flags], {
     env: world.model.env('anthropic'),
   });
   await expect.poll(() => running.output()).toMatch(/http:\/\/\S+token=\S+/);
@@ -172,7 +175,7 @@ describe('the page of a real run', () => {
       },
       bare: true,
     });
-    const { url, running } = await serve(world);
+    const { url, running } = await serve(world, ['--permission-mode', 'autonomous']);
     const { page, context, problems } = await openWatchedPage(browser, { url });
     await page.waitForSelector('[data-connection=open]');
     await page.keyboard.press('n');
