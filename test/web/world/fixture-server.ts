@@ -165,27 +165,29 @@ export class FixtureServer implements AsyncDisposable {
       return;
     }
     stream(response);
-    const follower = { id, next: Number(after ?? -1) + 1 };
+    const seen = Number(after ?? -1);
+    const log = this.data.events.get(id) ?? [];
+    const follower = { id, next: log.filter(({ event }) => event.seq <= seen).length };
     this.logs.set(response, follower);
     response.on('close', () => this.logs.delete(response));
     this.sendLog(response, follower);
     if (this.logs.has(response)) {
-      response.write(`event: live\ndata: {"seq":${follower.next - 1}}\n\n`);
+      const seq = log[follower.next - 1]?.event.seq ?? -1;
+      response.write(`event: live\ndata: {"seq":${seq}}\n\n`);
     }
   }
 
   private sendLog(response: ServerResponse, follower: { readonly id: string; next: number }): void {
     const log = this.data.events.get(follower.id) ?? [];
-    while (follower.next < log.length) {
-      if (!this.onLogEvent(follower.next)) {
+    for (const logged of log.slice(follower.next)) {
+      const { seq } = logged.event;
+      if (!this.onLogEvent(seq)) {
         // Cut after what was sent before, in the middle of an event.
         this.logs.delete(response);
-        response.write(`event: log\nid: ${follower.next}\ndata: {"ev`, () => response.destroy());
+        response.write(`event: log\nid: ${seq}\ndata: {"ev`, () => response.destroy());
         return;
       }
-      response.write(
-        `event: log\nid: ${follower.next}\ndata: ${JSON.stringify(log[follower.next])}\n\n`,
-      );
+      response.write(`event: log\nid: ${seq}\ndata: ${JSON.stringify(logged)}\n\n`);
       follower.next += 1;
     }
   }

@@ -80,6 +80,31 @@ describe('a connection that is cut', () => {
     await context.close();
   });
 
+  it('is not opened again for events that the server cannot read, which are counted', async () => {
+    const { events } = numberedLog();
+    const data = fixtureData();
+    const readable = events.filter(({ event }) => ![5, 20, 21].includes(event.seq));
+    data.events.set('wheel1', readable.slice(0, 10));
+    await using server = new FixtureServer(data);
+    const url = await server.listen();
+    const { page, context } = await openWatchedPage(browser, { url: `${url}#/tasks/wheel1` });
+    const transcript = page.locator('.transcript');
+    await page.waitForSelector('.transcript[data-state=live]');
+    server.append('wheel1', readable.slice(10));
+    await expect.poll(() => transcript.getAttribute('data-seq')).toBe('300');
+    const isReadable = (_: string, at: number) => ![4, 19, 20].includes(at);
+    const missing = (await readNotes(page)).filter((note) => note.includes('cannot be read'));
+    expect(missing).toEqual([
+      '1 event of the log cannot be read',
+      '2 events of the log cannot be read',
+    ]);
+    expect((await readNotes(page)).filter((note) => note.startsWith('note'))).toEqual(
+      ALL_NOTES.filter(isReadable),
+    );
+    expect(server.paths.filter((path) => path === '/api/tasks/wheel1/events')).toHaveLength(1);
+    await context.close();
+  });
+
   it('of a log is given up while the page is hidden, and continues afterwards', async () => {
     const { events } = numberedLog();
     const data = fixtureData();

@@ -1,7 +1,5 @@
+import { countFailures, retryDelay } from '../model/retry-delay.ts';
 import { PageError, type StreamState } from './page-source.ts';
-
-/** The waits before the next attempts to connect, in milliseconds; the last one repeats. */
-const RETRY_MS = [200, 500, 1_000, 2_000, 5_000];
 
 /** A message of a stream, with the parsed data. */
 export interface PageStreamMessage<N extends string> {
@@ -40,9 +38,11 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
   const connect = (): void => {
     timer = null;
     const stream = new EventSource(address(after));
+    const afterAtStart = after;
+    let openedAt: number | null = null;
     source = stream;
     stream.addEventListener('open', () => {
-      failures = 0;
+      openedAt = performance.now();
       state({ kind: 'open' });
     });
     for (const name of names) {
@@ -55,12 +55,15 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
       // The browser would connect again by itself, but only after some failures, and with the first address.
       stream.close();
       source = null;
+      failures = countFailures(failures, {
+        hasProgressed: after !== afterAtStart,
+        openMs: openedAt === null ? 0 : performance.now() - openedAt,
+      });
       if (!isEnded) void retry();
     });
   };
 
   const retry = async (): Promise<void> => {
-    failures += 1;
     const reason = failures === 1 ? null : await findRefusal(address(after));
     if (isEnded || isPaused()) return;
     if (reason !== null) {
@@ -68,8 +71,7 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
       return;
     }
     state({ kind: 'broken' });
-    const wait = RETRY_MS[Math.min(failures, RETRY_MS.length) - 1];
-    timer = setTimeout(connect, wait);
+    timer = setTimeout(connect, retryDelay(failures));
   };
 
   const isPaused = (): boolean => options.pausesWhenHidden && document.hidden;

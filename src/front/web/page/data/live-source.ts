@@ -83,7 +83,6 @@ function followLog(id: string, receiver: LogReceiver): () => void {
   let last = -1;
   let batch: LoggedEvent[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
-  let close: () => void = () => {};
   const flush = (): void => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
@@ -92,42 +91,34 @@ function followLog(id: string, receiver: LogReceiver): () => void {
     batch = [];
     receiver.events(events);
   };
-  const open = (after: number): void => {
-    close = openEventStream({
-      address: (id_) => withQuery(eventsPath(id), id_ === null ? {} : { after: id_ }),
-      names: LOG_NAMES,
-      after: after < 0 ? null : String(after),
-      pausesWhenHidden: true,
-      receive({ name, data }) {
-        if (name === 'log') {
-          const logged = makeVisible(data) as LoggedEvent;
-          const { seq } = logged.event;
-          if (seq <= last) return;
-          if (seq > last + 1) {
-            // An event is missing: ask for the log again from the last one that is there.
-            close();
-            open(last);
-            return;
-          }
-          last = seq;
-          batch.push(logged);
-          if (batch.length >= EVENTS_AT_ONCE) flush();
-          else timer ??= setTimeout(flush, 16);
-          return;
-        }
-        flush();
-        if (name === 'live') receiver.live();
-        else {
-          close();
-          receiver.reset((data as LogMessages['reset']).reason);
-        }
-      },
-      state({ kind, ...rest }) {
-        if (kind === 'refused' && 'reason' in rest) receiver.reset(rest.reason);
-      },
-    });
-  };
-  open(-1);
+  const close = openEventStream({
+    address: (after) => withQuery(eventsPath(id), after === null ? {} : { after }),
+    names: LOG_NAMES,
+    after: null,
+    pausesWhenHidden: true,
+    receive({ name, data }) {
+      if (name === 'log') {
+        const logged = makeVisible(data) as LoggedEvent;
+        const { seq } = logged.event;
+        if (seq <= last) return;
+        // The numbers may have a gap, for a line that the server cannot read: to ask again would not help.
+        last = seq;
+        batch.push(logged);
+        if (batch.length >= EVENTS_AT_ONCE) flush();
+        else timer ??= setTimeout(flush, 16);
+        return;
+      }
+      flush();
+      if (name === 'live') receiver.live();
+      else {
+        close();
+        receiver.reset((data as LogMessages['reset']).reason);
+      }
+    },
+    state({ kind, ...rest }) {
+      if (kind === 'refused' && 'reason' in rest) receiver.reset(rest.reason);
+    },
+  });
   return () => {
     close();
     if (timer !== null) clearTimeout(timer);
