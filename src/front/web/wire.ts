@@ -24,6 +24,12 @@ export const API_PATHS = {
   start: '/api/start',
 } as const;
 
+/**
+ * The header of each POST with the key of the page. The server redirects its printed address to `/#key=KEY`. Other ports of
+ * this machine get the cookie of a browser as well, but not the key, so that a cookie alone only reads.
+ */
+export const KEY_HEADER = 'muster-key';
+
 /** A stream of events (`LogMessages`), from `?after=SEQ` on. Without `after`, it begins with the first event of the log. */
 export const eventsPath = (id: string) => `/api/tasks/${id}/events`;
 /** A piece of a text that was cut in an event (`TextPiece`): `?pointer=POINTER&from=OFFSET`. */

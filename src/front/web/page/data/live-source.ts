@@ -4,6 +4,7 @@ import {
   API_PATHS,
   diffPath,
   eventsPath,
+  KEY_HEADER,
   reportPath,
   textPath,
   timelinePath,
@@ -13,6 +14,7 @@ import {
   type LogMessages,
 } from '../../wire.ts';
 import { makeVisible } from '../model/make-visible.ts';
+import { readAccessKey } from './access-key.ts';
 import { openEventStream, readPageError } from './event-stream.ts';
 import {
   PageError,
@@ -135,9 +137,10 @@ async function get<T>(path: string, query: Readonly<Record<string, string>> = {}
 }
 
 async function post<T>(path: string, body: object): Promise<T> {
+  const key = readAccessKey();
   return request<T>(path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...(key !== null && { [KEY_HEADER]: key }) },
     body: JSON.stringify(body),
   });
 }
