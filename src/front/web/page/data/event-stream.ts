@@ -11,6 +11,8 @@ export interface PageStreamMessage<N extends string> {
 export interface PageStreamOptions<N extends string> {
   /** The address after the message with the id `after`; null: from the beginning of the stream. */
   readonly address: (after: string | null) => string;
+  /** The address of other data, which the server refuses for the same reasons as the stream. */
+  readonly refusedLike: string;
   readonly names: readonly N[];
   /** The id of the last message that the page has already; null: none. */
   readonly after: string | null;
@@ -28,7 +30,7 @@ export interface PageStreamOptions<N extends string> {
  * the page, or when the returned function is called.
  */
 export function openEventStream<N extends string>(options: PageStreamOptions<N>): () => void {
-  const { address, names, receive, state } = options;
+  const { address, refusedLike, names, receive, state } = options;
   let { after } = options;
   let failures = 0;
   let source: EventSource | null = null;
@@ -64,7 +66,7 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
   };
 
   const retry = async (): Promise<void> => {
-    const reason = failures === 1 ? null : await findRefusal(address(after));
+    const reason = failures === 1 ? null : await findRefusal(refusedLike);
     if (isEnded || isPaused()) return;
     if (reason !== null) {
       state({ kind: 'refused', reason });
@@ -94,7 +96,10 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
   };
 }
 
-/** Asks the server why a stream fails, which an EventSource does not say; null if it can be tried again. */
+/**
+ * Asks the server why a stream fails, which an EventSource does not say; null if it can be tried again. It asks for other
+ * data, because the number of streams is limited.
+ */
 async function findRefusal(address: string): Promise<string | null> {
   const stop = new AbortController();
   try {

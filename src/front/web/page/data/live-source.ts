@@ -62,6 +62,7 @@ const actions: PageActions = {
 function followChanges(cursor: string, receiver: ChangesReceiver): () => void {
   return openEventStream({
     address: (after) => withQuery(API_PATHS.changes, { after: after ?? cursor }),
+    refusedLike: API_PATHS.overview,
     names: CHANGE_NAMES,
     after: cursor,
     // The title of a hidden page counts the questions, and its notifications need them.
@@ -95,6 +96,7 @@ function followLog(id: string, receiver: LogReceiver): () => void {
   };
   const close = openEventStream({
     address: (after) => withQuery(eventsPath(id), after === null ? {} : { after }),
+    refusedLike: reportPath(id),
     names: LOG_NAMES,
     after: null,
     pausesWhenHidden: true,
