@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { countFailures, retryDelay } from '../../../../src/front/web/page/model/retry-delay.ts';
+import {
+  countStreamFailures,
+  retryDelay,
+} from '../../../../src/front/web/page/model/retry-delay.ts';
 
 describe('the wait before the next attempt', () => {
   it('grows with each failure up to five seconds', () => {
@@ -14,6 +17,6 @@ describe('the wait before the next attempt', () => {
     ['a stream that was open for long', { hasProgressed: false, openMs: 10_000 }, 1],
     ['a stream that has sent something new', { hasProgressed: true, openMs: 1 }, 1],
   ])('counts the failures in a row: %s', (_, course, failures) => {
-    expect(countFailures(7, course)).toBe(failures);
+    expect(countStreamFailures(7, course)).toBe(failures);
   });
 });

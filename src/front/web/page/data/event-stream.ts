@@ -1,4 +1,4 @@
-import { countFailures, retryDelay } from '../model/retry-delay.ts';
+import { countStreamFailures, retryDelay } from '../model/retry-delay.ts';
 import { PageError, type StreamState } from './page-source.ts';
 
 /** A message of a stream, with the parsed data. */
@@ -57,7 +57,7 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
       // The browser would connect again by itself, but only after some failures, and with the first address.
       stream.close();
       source = null;
-      failures = countFailures(failures, {
+      failures = countStreamFailures(failures, {
         hasProgressed: after !== afterAtStart,
         openMs: openedAt === null ? 0 : performance.now() - openedAt,
       });

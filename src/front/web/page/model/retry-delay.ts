@@ -21,6 +21,9 @@ export interface StreamCourse {
  * Returns the number of failures in a row after a stream has failed, from the number before. A server that accepts each
  * connection and ends it at once must not be asked again without a growing wait.
  */
-export function countFailures(before: number, { hasProgressed, openMs }: StreamCourse): number {
+export function countStreamFailures(
+  before: number,
+  { hasProgressed, openMs }: StreamCourse,
+): number {
   return hasProgressed || openMs >= STEADY_MS ? 1 : before + 1;
 }
