@@ -33,6 +33,8 @@ export interface WatchedPage {
 
 interface WatchOptions {
   readonly url: string;
+  /** An address that is opened before, such as the one with which the page gets its key. */
+  readonly login?: string;
   readonly scheme?: 'light' | 'dark';
   readonly size?: { readonly width: number; readonly height: number };
   /** The time that the page sees, in milliseconds since the epoch. Default: the present. */
@@ -42,7 +44,7 @@ interface WatchOptions {
 /** Opens a page, and records its requests, errors and violations of its policy. */
 export async function openWatchedPage(
   browser: Browser,
-  { url, scheme = 'light', size = { width: 1280, height: 800 }, now }: WatchOptions,
+  { url, login, scheme = 'light', size = { width: 1280, height: 800 }, now }: WatchOptions,
 ): Promise<WatchedPage> {
   const context = await browser.newContext({
     colorScheme: scheme,
@@ -79,6 +81,7 @@ export async function openWatchedPage(
     });
   });
   if (now !== undefined) await page.clock.setFixedTime(now);
+  if (login !== undefined) await page.goto(login);
   await page.goto(url);
   return { page, context, strayRequests, problems };
 }

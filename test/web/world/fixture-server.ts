@@ -4,6 +4,7 @@ import { PAGE_HEADERS } from '../../../src/front/web/responses.ts';
 import {
   API_PATHS,
   type ChangeMessages,
+  KEY_HEADER,
   type CompareReply,
   type DiffReply,
   type LoggedEvent,
@@ -35,6 +36,8 @@ export interface SentRequest {
   readonly body: unknown;
 }
 
+/** The key without which the server refuses to change anything. */
+const KEY = 'hamster-key';
 const PAGE = new URL('../../../dist/web/', import.meta.url);
 
 /** A server with the protocol of `muster web`, whose data and interruptions a test decides. */
@@ -43,8 +46,10 @@ export class FixtureServer implements AsyncDisposable {
   /** The paths of all requests. */
   readonly paths: string[] = [];
   data: FixtureData;
-  /** While it is true, streams are refused as if nobody listened. */
+  /** While it is true, requests for data end as if nobody listened. */
   isDown = false;
+  /** While it is set, requests for data are refused as if the page had no cookie. */
+  lockedOut: { readonly status: 401 | 403; readonly message: string } | null = null;
   /** The reply to the next POST; default: 200. */
   nextRefusal: { readonly status: number; readonly message: string } | null = null;
   /** Called before an event of a log is sent; returns false to cut the connection in its place. */
@@ -70,6 +75,11 @@ export class FixtureServer implements AsyncDisposable {
   get url(): string {
     const address = this.server.address();
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`;
+  }
+
+  /** The address that redirects to the page with its key. */
+  get loginUrl(): string {
+    return `${this.url}?token=any`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -114,8 +124,13 @@ export class FixtureServer implements AsyncDisposable {
     this.paths.push(url.pathname);
     for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value);
     if (request.method === 'POST') await this.post(request, url.pathname, response);
-    else if (url.pathname.startsWith('/api/')) this.get(url, request, response);
-    else await this.file(url.pathname, response);
+    else if (url.searchParams.has('token')) {
+      response.writeHead(303, { location: `/#key=${KEY}` }).end();
+    } else if (!url.pathname.startsWith('/api/')) await this.file(url.pathname, response);
+    else if (this.isDown) response.destroy();
+    else if (this.lockedOut !== null) {
+      refuse(response, this.lockedOut.status, this.lockedOut.message);
+    } else this.get(url, request, response);
   }
 
   private async file(path: string, response: ServerResponse): Promise<void> {
@@ -149,10 +164,6 @@ export class FixtureServer implements AsyncDisposable {
   }
 
   private followChanges(after: string, request: IncomingMessage, response: ServerResponse): void {
-    if (this.isDown) {
-      response.destroy();
-      return;
-    }
     stream(response);
     for (const text of this.history.slice(Number(after.split(':')[1]))) response.write(text);
     this.changes.add(response);
@@ -160,32 +171,30 @@ export class FixtureServer implements AsyncDisposable {
   }
 
   private followLog(id: string, after: string | null, response: ServerResponse): void {
-    if (this.isDown) {
-      response.destroy();
-      return;
-    }
     stream(response);
-    const follower = { id, next: Number(after ?? -1) + 1 };
+    const seen = Number(after ?? -1);
+    const log = this.data.events.get(id) ?? [];
+    const follower = { id, next: log.filter(({ event }) => event.seq <= seen).length };
     this.logs.set(response, follower);
     response.on('close', () => this.logs.delete(response));
     this.sendLog(response, follower);
     if (this.logs.has(response)) {
-      response.write(`event: live\ndata: {"seq":${follower.next - 1}}\n\n`);
+      const seq = log[follower.next - 1]?.event.seq ?? -1;
+      response.write(`event: live\ndata: {"seq":${seq}}\n\n`);
     }
   }
 
   private sendLog(response: ServerResponse, follower: { readonly id: string; next: number }): void {
     const log = this.data.events.get(follower.id) ?? [];
-    while (follower.next < log.length) {
-      if (!this.onLogEvent(follower.next)) {
+    for (const logged of log.slice(follower.next)) {
+      const { seq } = logged.event;
+      if (!this.onLogEvent(seq)) {
         // Cut after what was sent before, in the middle of an event.
         this.logs.delete(response);
-        response.write(`event: log\nid: ${follower.next}\ndata: {"ev`, () => response.destroy());
+        response.write(`event: log\nid: ${seq}\ndata: {"ev`, () => response.destroy());
         return;
       }
-      response.write(
-        `event: log\nid: ${follower.next}\ndata: ${JSON.stringify(log[follower.next])}\n\n`,
-      );
+      response.write(`event: log\nid: ${seq}\ndata: ${JSON.stringify(logged)}\n\n`);
       follower.next += 1;
     }
   }
@@ -195,6 +204,10 @@ export class FixtureServer implements AsyncDisposable {
     path: string,
     response: ServerResponse,
   ): Promise<void> {
+    if (request.headers[KEY_HEADER] !== KEY) {
+      refuse(response, 403, 'the key of the page is missing: open the printed address again');
+      return;
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(Buffer.from(chunk));
     this.sent.push({ path, body: JSON.parse(Buffer.concat(chunks).toString()) });

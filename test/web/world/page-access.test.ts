@@ -66,7 +66,11 @@ async function open(
   } = {},
 ): Promise<WatchedPage> {
   const url = server.url;
-  const watched = await openWatchedPage(browser, { url: `${url}${hash}`, ...more });
+  const watched = await openWatchedPage(browser, {
+    url: `${url}${hash}`,
+    login: server.loginUrl,
+    ...more,
+  });
   await watched.page.waitForSelector('[data-connection=open]');
   return watched;
 }
@@ -252,6 +256,30 @@ describe('with the keyboard alone', () => {
     await page.keyboard.press('?');
     await page.waitForTimeout(200);
     expect(await page.locator('dialog').count()).toBe(0);
+    await context.close();
+  });
+});
+
+describe('the key of the page', () => {
+  it('is taken from the address, is kept for later visits, and is needed to change something', async () => {
+    await using server = await listen();
+    const { page, context } = await openWatchedPage(browser, {
+      url: `${server.url}#/tasks/seed04`,
+    });
+    await page.getByRole('button', { name: 'To background' }).click();
+    await page
+      .getByText('the key of the page is missing: open the printed address again')
+      .waitFor();
+    expect(server.sent).toEqual([]);
+    await page.goto(server.loginUrl);
+    await page.waitForSelector('[data-connection=open]');
+    expect(page.url()).toBe(server.url);
+    for (const other of [page, await context.newPage()]) {
+      await other.goto(`${server.url}#/tasks/seed04`);
+      await other.getByRole('button', { name: 'To background' }).click();
+      await other.getByText('done: background').waitFor();
+    }
+    expect(server.sent).toHaveLength(2);
     await context.close();
   });
 });

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventBody } from '../../../src/protocol/events/event.ts';
-import { openBrowser, openWatchedPage } from './browser.ts';
+import { openBrowser, openWatchedPage, type WatchedPage } from './browser.ts';
 import { fixtureData, FixtureLog } from './fixture-run.ts';
 import { FixtureServer } from './fixture-server.ts';
 
@@ -80,6 +80,31 @@ describe('a connection that is cut', () => {
     await context.close();
   });
 
+  it('is not opened again for events that the server cannot read, which are counted', async () => {
+    const { events } = numberedLog();
+    const data = fixtureData();
+    const readable = events.filter(({ event }) => ![5, 20, 21].includes(event.seq));
+    data.events.set('wheel1', readable.slice(0, 10));
+    await using server = new FixtureServer(data);
+    const url = await server.listen();
+    const { page, context } = await openWatchedPage(browser, { url: `${url}#/tasks/wheel1` });
+    const transcript = page.locator('.transcript');
+    await page.waitForSelector('.transcript[data-state=live]');
+    server.append('wheel1', readable.slice(10));
+    await expect.poll(() => transcript.getAttribute('data-seq')).toBe('300');
+    const isReadable = (_: string, at: number) => ![4, 19, 20].includes(at);
+    const missing = (await readNotes(page)).filter((note) => note.includes('cannot be read'));
+    expect(missing).toEqual([
+      '1 event of the log cannot be read',
+      '2 events of the log cannot be read',
+    ]);
+    expect((await readNotes(page)).filter((note) => note.startsWith('note'))).toEqual(
+      ALL_NOTES.filter(isReadable),
+    );
+    expect(server.paths.filter((path) => path === '/api/tasks/wheel1/events')).toHaveLength(1);
+    await context.close();
+  });
+
   it('of a log is given up while the page is hidden, and continues afterwards', async () => {
     const { events } = numberedLog();
     const data = fixtureData();
@@ -134,13 +159,50 @@ describe('a connection that is cut', () => {
   });
 });
 
+describe('a server that cannot be reached when everything must be loaded again', () => {
+  /** Opens a page, and makes it load everything again from a server that is down. */
+  async function openAndLose(server: FixtureServer): Promise<WatchedPage> {
+    const url = await server.listen();
+    const watched = await openWatchedPage(browser, { url });
+    await watched.page.waitForSelector('[data-connection=open]');
+    server.isDown = true;
+    server.change('reset', { reason: 'too old' });
+    await watched.page.waitForSelector('[data-connection=broken]');
+    return watched;
+  }
+
+  it('is asked again until it is back', async () => {
+    await using server = new FixtureServer(fixtureData());
+    const { page, context } = await openAndLose(server);
+    const asked = () => server.paths.filter((path) => path === '/api/overview').length;
+    await expect.poll(asked).toBeGreaterThan(3);
+    const [row] = server.data.overview.tasks;
+    server.data.overview = { ...server.data.overview, tasks: [{ ...row!, title: 'The only one' }] };
+    server.isDown = false;
+    await page.getByText('The only one').waitFor();
+    await page.waitForSelector('[data-connection=open]');
+    await context.close();
+  });
+
+  it.each([401, 403] as const)('says why it does not let the page in, with %i', async (status) => {
+    await using server = new FixtureServer(fixtureData());
+    const { page, context } = await openAndLose(server);
+    server.lockedOut = { status, message: 'open the address that muster web has printed' };
+    server.isDown = false;
+    await page.waitForSelector('[data-connection=refused]');
+    const shown = page.locator('[data-connection=refused]');
+    expect(await shown.textContent()).toBe('open the address that muster web has printed');
+    await context.close();
+  });
+});
+
 describe('a question that several pages show', () => {
   it('is answered by the first one, and the other one is told', async () => {
     await using server = new FixtureServer(fixtureData());
     const url = await server.listen();
     const [one, two] = await Promise.all([
-      openWatchedPage(browser, { url: `${url}#/questions` }),
-      openWatchedPage(browser, { url: `${url}#/questions` }),
+      openWatchedPage(browser, { url: `${url}#/questions`, login: server.loginUrl }),
+      openWatchedPage(browser, { url: `${url}#/questions`, login: server.loginUrl }),
     ]);
     for (const { page } of [one, two]) await page.getByText('Yes, once').waitFor();
     await one.page.getByText('Yes, once').click();
@@ -169,7 +231,10 @@ describe('a question that several pages show', () => {
   it('is put off by "not now", and stays answerable', async () => {
     await using server = new FixtureServer(fixtureData());
     const url = await server.listen();
-    const { page, context } = await openWatchedPage(browser, { url: `${url}#/questions` });
+    const { page, context } = await openWatchedPage(browser, {
+      url: `${url}#/questions`,
+      login: server.loginUrl,
+    });
     await page.getByRole('button', { name: 'Not now' }).click();
     await page.getByText('done: answer').waitFor();
     const [asked] = server.data.overview.questions;

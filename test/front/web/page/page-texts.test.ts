@@ -9,6 +9,7 @@ import { makeVisible } from '../../../../src/front/web/page/model/make-visible.t
 import { findKeyAction, PAGE_KEYS } from '../../../../src/front/web/page/model/page-keys.ts';
 import {
   formatPageRoute,
+  parseKeyFragment,
   parsePageRoute,
   TASK_TABS,
 } from '../../../../src/front/web/page/model/page-route.ts';
@@ -104,6 +105,22 @@ describe('the address', () => {
     '#/tasks/javascript:alert(1)',
   ])('%j means the list of all tasks', (fragment) => {
     expect(parsePageRoute(fragment)).toEqual({ view: 'tasks', task: null, tab: 'transcript' });
+  });
+});
+
+describe('the key in an address', () => {
+  it.each([
+    ['#key=fUke6-hK6_q', 'fUke6-hK6_q'],
+    ['#key=', null],
+    ['#key=a b', null],
+    ['#key=a%0d%0ab', null],
+    ['#key=a\n', null],
+    [`#key=${'a'.repeat(201)}`, null],
+    ['#/tasks/key=a', null],
+    ['key=a', null],
+    ['', null],
+  ])('%j has the key %j', (fragment, key) => {
+    expect(parseKeyFragment(fragment)).toBe(key);
   });
 });
 

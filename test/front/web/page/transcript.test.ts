@@ -137,6 +137,18 @@ describe('the transcript of a log', () => {
     });
   });
 
+  it('counts the events that are missing, in their place', () => {
+    const events = log(created, answer(1), answer(2), started('c1'), answer(3), answer(4));
+    const readable = events.filter(({ event }) => ![0, 2, 3].includes(event.seq));
+    expect(shape(fold(readable))).toEqual([
+      'note 1 event of the log cannot be read',
+      'answer',
+      'note 2 events of the log cannot be read',
+      'answer',
+      'answer',
+    ]);
+  });
+
   it('names the child of a call', () => {
     const transcript = fold(
       log(created, answer(1, callPart('c1')), started('c1'), {

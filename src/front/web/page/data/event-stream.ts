@@ -1,7 +1,5 @@
+import { countStreamFailures, retryDelay } from '../model/retry-delay.ts';
 import { PageError, type StreamState } from './page-source.ts';
-
-/** The waits before the next attempts to connect, in milliseconds; the last one repeats. */
-const RETRY_MS = [200, 500, 1_000, 2_000, 5_000];
 
 /** A message of a stream, with the parsed data. */
 export interface PageStreamMessage<N extends string> {
@@ -13,6 +11,8 @@ export interface PageStreamMessage<N extends string> {
 export interface PageStreamOptions<N extends string> {
   /** The address after the message with the id `after`; null: from the beginning of the stream. */
   readonly address: (after: string | null) => string;
+  /** The address of other data, which the server refuses for the same reasons as the stream. */
+  readonly refusedLike: string;
   readonly names: readonly N[];
   /** The id of the last message that the page has already; null: none. */
   readonly after: string | null;
@@ -30,7 +30,7 @@ export interface PageStreamOptions<N extends string> {
  * the page, or when the returned function is called.
  */
 export function openEventStream<N extends string>(options: PageStreamOptions<N>): () => void {
-  const { address, names, receive, state } = options;
+  const { address, refusedLike, names, receive, state } = options;
   let { after } = options;
   let failures = 0;
   let source: EventSource | null = null;
@@ -40,9 +40,11 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
   const connect = (): void => {
     timer = null;
     const stream = new EventSource(address(after));
+    const afterAtStart = after;
+    let openedAt: number | null = null;
     source = stream;
     stream.addEventListener('open', () => {
-      failures = 0;
+      openedAt = performance.now();
       state({ kind: 'open' });
     });
     for (const name of names) {
@@ -55,21 +57,23 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
       // The browser would connect again by itself, but only after some failures, and with the first address.
       stream.close();
       source = null;
+      failures = countStreamFailures(failures, {
+        hasProgressed: after !== afterAtStart,
+        openMs: openedAt === null ? 0 : performance.now() - openedAt,
+      });
       if (!isEnded) void retry();
     });
   };
 
   const retry = async (): Promise<void> => {
-    failures += 1;
-    const reason = failures === 1 ? null : await findRefusal(address(after));
+    const reason = failures === 1 ? null : await findRefusal(refusedLike);
     if (isEnded || isPaused()) return;
     if (reason !== null) {
       state({ kind: 'refused', reason });
       return;
     }
     state({ kind: 'broken' });
-    const wait = RETRY_MS[Math.min(failures, RETRY_MS.length) - 1];
-    timer = setTimeout(connect, wait);
+    timer = setTimeout(connect, retryDelay(failures));
   };
 
   const isPaused = (): boolean => options.pausesWhenHidden && document.hidden;
@@ -92,7 +96,10 @@ export function openEventStream<N extends string>(options: PageStreamOptions<N>)
   };
 }
 
-/** Asks the server why a stream fails, which an EventSource does not say; null if it can be tried again. */
+/**
+ * Asks the server why a stream fails, which an EventSource does not say; null if it can be tried again. It asks for other
+ * data, because the number of streams is limited.
+ */
 async function findRefusal(address: string): Promise<string | null> {
   const stop = new AbortController();
   try {

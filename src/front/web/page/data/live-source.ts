@@ -4,6 +4,7 @@ import {
   API_PATHS,
   diffPath,
   eventsPath,
+  KEY_HEADER,
   reportPath,
   textPath,
   timelinePath,
@@ -13,6 +14,7 @@ import {
   type LogMessages,
 } from '../../wire.ts';
 import { makeVisible } from '../model/make-visible.ts';
+import { readAccessKey } from './access-key.ts';
 import { openEventStream, readPageError } from './event-stream.ts';
 import {
   PageError,
@@ -60,6 +62,7 @@ const actions: PageActions = {
 function followChanges(cursor: string, receiver: ChangesReceiver): () => void {
   return openEventStream({
     address: (after) => withQuery(API_PATHS.changes, { after: after ?? cursor }),
+    refusedLike: API_PATHS.overview,
     names: CHANGE_NAMES,
     after: cursor,
     // The title of a hidden page counts the questions, and its notifications need them.
@@ -83,7 +86,6 @@ function followLog(id: string, receiver: LogReceiver): () => void {
   let last = -1;
   let batch: LoggedEvent[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
-  let close: () => void = () => {};
   const flush = (): void => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
@@ -92,42 +94,35 @@ function followLog(id: string, receiver: LogReceiver): () => void {
     batch = [];
     receiver.events(events);
   };
-  const open = (after: number): void => {
-    close = openEventStream({
-      address: (id_) => withQuery(eventsPath(id), id_ === null ? {} : { after: id_ }),
-      names: LOG_NAMES,
-      after: after < 0 ? null : String(after),
-      pausesWhenHidden: true,
-      receive({ name, data }) {
-        if (name === 'log') {
-          const logged = makeVisible(data) as LoggedEvent;
-          const { seq } = logged.event;
-          if (seq <= last) return;
-          if (seq > last + 1) {
-            // An event is missing: ask for the log again from the last one that is there.
-            close();
-            open(last);
-            return;
-          }
-          last = seq;
-          batch.push(logged);
-          if (batch.length >= EVENTS_AT_ONCE) flush();
-          else timer ??= setTimeout(flush, 16);
-          return;
-        }
-        flush();
-        if (name === 'live') receiver.live();
-        else {
-          close();
-          receiver.reset((data as LogMessages['reset']).reason);
-        }
-      },
-      state({ kind, ...rest }) {
-        if (kind === 'refused' && 'reason' in rest) receiver.reset(rest.reason);
-      },
-    });
-  };
-  open(-1);
+  const close = openEventStream({
+    address: (after) => withQuery(eventsPath(id), after === null ? {} : { after }),
+    refusedLike: reportPath(id),
+    names: LOG_NAMES,
+    after: null,
+    pausesWhenHidden: true,
+    receive({ name, data }) {
+      if (name === 'log') {
+        const logged = makeVisible(data) as LoggedEvent;
+        const { seq } = logged.event;
+        if (seq <= last) return;
+        // The numbers may have a gap, for a line that the server cannot read: to ask again would not help.
+        last = seq;
+        batch.push(logged);
+        if (batch.length >= EVENTS_AT_ONCE) flush();
+        else timer ??= setTimeout(flush, 16);
+        return;
+      }
+      flush();
+      if (name === 'live') receiver.live();
+      else {
+        close();
+        receiver.reset((data as LogMessages['reset']).reason);
+      }
+    },
+    state({ kind, ...rest }) {
+      if (kind === 'refused' && 'reason' in rest) receiver.reset(rest.reason);
+    },
+  });
   return () => {
     close();
     if (timer !== null) clearTimeout(timer);
@@ -144,9 +139,10 @@ async function get<T>(path: string, query: Readonly<Record<string, string>> = {}
 }
 
 async function post<T>(path: string, body: object): Promise<T> {
+  const key = readAccessKey();
   return request<T>(path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...(key !== null && { [KEY_HEADER]: key }) },
     body: JSON.stringify(body),
   });
 }

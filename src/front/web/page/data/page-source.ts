@@ -31,7 +31,7 @@ export interface ChangesReceiver {
 
 /** The receiver of the events of one log. */
 export interface LogReceiver {
-  /** Takes events in the order of their numbers, without gaps and repetitions. */
+  /** Takes events in the order of their numbers, without repetitions. A number is missing if its event cannot be read. */
   events(events: readonly LoggedEvent[]): void;
   /** All events that the log had at the beginning have been received. */
   live(): void;

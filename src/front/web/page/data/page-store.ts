@@ -1,7 +1,8 @@
 import type { ClosedQuestion, Overview, TaskRow, WebQuestion } from '../../wire.ts';
 import { Announcer } from '../model/announcer.ts';
+import { retryDelay } from '../model/retry-delay.ts';
 import { isActiveTask } from '../model/status-texts.ts';
-import { describeThrown, type PageDataSource, type StreamState } from './page-source.ts';
+import { describeThrown, PageError, type PageDataSource, type StreamState } from './page-source.ts';
 
 /** The connection of the page to its server. */
 export type ConnectionState = StreamState | { readonly kind: 'loading' };
@@ -40,20 +41,35 @@ export class PageStore {
   private readonly listeners = new Set<() => void>();
   private isScheduled = false;
   private stop: () => void = () => {};
+  /** The number of attempts in a row to load the overview that have failed. */
+  private failures = 0;
 
   constructor(source: PageDataSource) {
     this.source = source;
   }
 
-  /** Loads the overview and follows the changes after it. */
+  /**
+   * Loads the overview and follows the changes after it. If that fails, it is tried again after a wait that grows, unless the
+   * server does not let the page in.
+   */
   async load(): Promise<void> {
     this.stop();
+    let overview: Overview;
     try {
-      this.replace(await this.source.overview());
+      overview = await this.source.overview();
     } catch (thrown) {
-      this.connection = { kind: 'refused', reason: describeThrown(thrown) };
+      if (isRefusal(thrown)) {
+        this.connection = { kind: 'refused', reason: describeThrown(thrown) };
+      } else {
+        this.failures += 1;
+        this.connection = { kind: 'broken' };
+        setTimeout(() => void this.load(), retryDelay(this.failures));
+      }
       this.changed();
+      return;
     }
+    this.failures = 0;
+    this.replace(overview);
   }
 
   /** Adds a function that is called after changes. Returns the function that removes it. */
@@ -137,4 +153,9 @@ export class PageStore {
     if (document.hidden) setTimeout(notify, 250);
     else requestAnimationFrame(notify);
   }
+}
+
+/** Returns whether an error means that another attempt would be refused as well, until the person opens another address. */
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof PageError && (thrown.status === 401 || thrown.status === 403);
 }

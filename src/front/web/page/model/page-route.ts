@@ -35,6 +35,11 @@ export function formatPageRoute(route: PageRoute): string {
   }
 }
 
+/** Reads the key of the page from the fragment of the address to which the server redirects, `#key=KEY`; null for any other. */
+export function parseKeyFragment(fragment: string): string | null {
+  return /^#key=([\w-]{1,200})$/.exec(fragment)?.[1] ?? null;
+}
+
 function toTaskId(text: string): string | null {
   return TASK_ID.test(text) ? text : null;
 }

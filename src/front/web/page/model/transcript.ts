@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../../../base/json.ts';
+import { plural } from '../../../../base/text.ts';
 import type { TaskEvent } from '../../../../protocol/events/event.ts';
 import { liveEventFilter } from '../../../../protocol/events/rewound.ts';
 import type { EndStatus } from '../../../../protocol/result.ts';
@@ -100,9 +101,13 @@ export class TranscriptFold {
   /** The position of each call without an outcome, counted from the first entry of the log. */
   private readonly openCalls = new Map<string, number>();
 
-  /** Adds the next event. Returns false for an event that is already in the transcript. */
+  /**
+   * Adds the next event, after a note about the events whose numbers are missing before it. Returns false for an event that is
+   * already in the transcript.
+   */
   add({ event, cut = [] }: LoggedEvent): boolean {
     if (event.seq <= this.lastSeq) return false;
+    this.noteMissing(event);
     this.lastSeq = event.seq;
     this.fold(event, cut);
     if (this.entries.length >= MAX_ENTRIES + DROPPED_AT_ONCE) {
@@ -111,6 +116,20 @@ export class TranscriptFold {
       this.omitted += dropped;
     }
     return true;
+  }
+
+  private noteMissing({ seq, ts: at }: TaskEvent): void {
+    const missing = seq - this.lastSeq - 1;
+    if (missing === 0) return;
+    this.entries.push({
+      key: `${seq}/missing`,
+      seq,
+      at,
+      isCut: false,
+      kind: 'note',
+      tone: 'warning',
+      text: `${plural(missing, 'event')} of the log cannot be read`,
+    });
   }
 
   private fold(event: TaskEvent, cut: readonly CutText[]): void {
