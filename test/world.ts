@@ -7,7 +7,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   crash: [
     'test/crash/{kill,kill-and-resume,every-write,every-write-resumed,full-disk,unwritable}.test.ts',
     'test/engine/crash-resume.test.ts',
-    'test/store/kill-writer.test.ts',
+    'test/store/{kill-writer,log/large-log}.test.ts',
     'test/engine/reuse/reuse-random.test.ts',
     'test/engine/rewind/{killed-rewind,rewind-random}.test.ts',
     'test/e2e/tasks-move.test.ts',
@@ -21,7 +21,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/model/adapters/answers/garbled-streams.test.ts',
     'test/model/adapters/request/histories.test.ts',
     'test/e2e/{call-as-text,clouds,doctor-provider,fallback,images,key-servers}.test.ts',
-    'test/e2e/{login,login-terminal,model-families,models,provider-changes}.test.ts',
+    'test/e2e/{first-run,login,login-terminal,model-families,models,provider-changes}.test.ts',
     'test/e2e/{providers,rate-limits,structured-results}.test.ts',
   ],
   /** What definitions, skills, templates and context files do in the built program, and whether they are trusted. */
@@ -37,7 +37,7 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
     'test/e2e/{background-shells,board,board-hostile,budgets,compaction,damaged-logs,damaged-logs-random}.test.ts',
     'test/e2e/{forked-context,lost-output,overflow,stream-input}.test.ts',
     'test/e2e/{privacy,questions,replay,reuse,rewind,secrets}.test.ts',
-    'test/e2e/{big-files,tasks-commands,tasks-dead,tasks-running,tasks-show}.test.ts',
+    'test/e2e/{big-files,files,tasks-commands,tasks-dead,tasks-running,tasks-show}.test.ts',
     'test/e2e/{telemetry-runs,terminal,transferred-summary,tui,usage}.test.ts',
     'test/replay/rerun-random.test.ts',
     'test/telemetry/random-trees.test.ts',
@@ -118,13 +118,19 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   workspaces: ['test/workspaces/world/{best-of-n,like-git,many,sixteen-children}.test.ts'],
   /**
    * The page of `muster web`, in a browser and as its server sends it: hostile text, accessibility, keys, interruptions, answers
-   * from everywhere, and very many tasks.
+   * from everywhere, and very many tasks. Pages that tasks export, and the conversion of pages of the web.
    */
   web: [
     'test/e2e/web-page.test.ts',
     'test/front/web/serve-web.test.ts',
+    'test/front/html/chromium.test.ts',
     'test/web/world/*.test.ts',
+    'test/web/{client-limits,convert/convert-page}.test.ts',
   ],
   /** Every point of the terminal UI, on the built program in tmux. */
-  terminal: ['test/terminal/*.test.ts', 'test/e2e/tui-*.test.ts'],
+  terminal: [
+    'test/terminal/*.test.ts',
+    'test/e2e/tui-*.test.ts',
+    'test/front/tui/{editor,mcp,screens}.test.ts',
+  ],
 };
