@@ -328,7 +328,7 @@ export interface ComparedTask {
   readonly paidTokens: number;
   readonly cost: string;
   readonly costUsd: number;
-  /** From the creation to the end, in milliseconds. */
+  /** The time from the creation of the task to its end, in milliseconds. */
   readonly ms: number;
 }
 
